@@ -149,6 +149,11 @@ export function toPatch(file: string, lines: readonly string[]): Patch {
 }
 
 const CODE_FOLDER = new URL('./code/', import.meta.url);
+type CodeFolder = Stack | 'javascript' | 'python';
+
+export function readCode(folder: CodeFolder, source: string): string {
+  return readFileSync(new URL(`${folder}/${source}.txt`, CODE_FOLDER), 'utf8');
+}
 
 /**
  * Reads the code of a patch from `code/<folder>/`, from the file `source` plus ".txt". In it, "{{name}}" stands for the
@@ -156,13 +161,12 @@ const CODE_FOLDER = new URL('./code/', import.meta.url);
  * if that member is missing, because a seller would get the mark as code.
  */
 export function readPatch(
-  folder: Stack | 'javascript' | 'python',
+  folder: CodeFolder,
   file: string,
   literals: Readonly<Record<string, string>> = {},
   source = posix.basename(file),
 ): Patch {
-  const template = readFileSync(new URL(`${folder}/${source}.txt`, CODE_FOLDER), 'utf8');
-  const code = template.replace(/\{\{(\w+)\}\}/g, (mark, name: string) => {
+  const code = readCode(folder, source).replace(/\{\{(\w+)\}\}/g, (mark, name: string) => {
     const literal = literals[name];
     if (literal === undefined) throw new TypeError(`${folder}/${source}.txt: no value for ${mark}`);
     return literal;

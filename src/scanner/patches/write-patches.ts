@@ -6,6 +6,7 @@ import {
   type DocumentTopic,
   type Patch,
   type PatchPart,
+  readCode,
   readPatch,
   STACKS,
   type Stack,
@@ -166,13 +167,16 @@ const TRIAL_TOPICS: Readonly<Record<string, TrialTopic>> = {
   T15: 'bazaar',
 };
 
+const readJsClaims = () => ({ claims: readCode('javascript', 'claims.ts').trimEnd() });
+const readPythonClaims = () => ({ claims: readCode('python', 'claims.py').trimEnd() });
+
 /** Patches that accept each payment once. They claim the nonce before the handler runs; a 402 releases the claim. */
 const CLAIM_PATCHES: Readonly<Record<Stack, () => Patch>> = {
-  express: () => readPatch('express', 'claim-payment.ts'),
-  hono: () => readPatch('hono', 'claim-payment.ts'),
-  next: () => readPatch('next', 'lib/claim-payment.ts'),
-  fastapi: () => readPatch('fastapi', 'claim_payment.py'),
-  flask: () => readPatch('flask', 'claim_payment.py'),
+  express: () => readPatch('express', 'claim-payment.ts', readJsClaims()),
+  hono: () => readPatch('hono', 'claim-payment.ts', readJsClaims()),
+  next: () => readPatch('next', 'lib/claim-payment.ts', readJsClaims()),
+  fastapi: () => readPatch('fastapi', 'claim_payment.py', readPythonClaims()),
+  flask: () => readPatch('flask', 'claim_payment.py', readPythonClaims()),
   go: () => readPatch('go', 'claim_payment.go'),
   nginx: () =>
     cannotFix(
