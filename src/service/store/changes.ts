@@ -196,8 +196,10 @@ async function appendChange(
     await history.readNewRows();
     const newestScan = requireNewestScan(history);
     const { grade, score, checksVersion, scannerVersion = null } = newestScan;
-    const rules = { checksVersion, scannerVersion };
-    const hasNewRules = isQuiet && lastOfHost !== null && !hasSameRules(lastOfHost, rules);
+    // Another catalog or program judges by other rules, so the grade says nothing new about the origin.
+    const hasOldRules =
+      lastOfHost?.checksVersion === checksVersion && lastOfHost.scannerVersion === scannerVersion;
+    const hasNewRules = isQuiet && lastOfHost !== null && !hasOldRules;
     const row: Row<'changes'> = {
       n: (lastOfFeed?.n ?? 0) + 1,
       attempt,
@@ -207,7 +209,8 @@ async function appendChange(
       host,
       grade,
       score,
-      ...rules,
+      checksVersion,
+      scannerVersion,
       hidden: !history.reached || !state.listed || (isQuiet && lastShown?.grade === grade),
     };
     if ((await changes.insertContended(row)) === 'won') return;
@@ -224,13 +227,6 @@ function toChangeMembers(last: Row<'changes'> | null, grade: Grade, hasNewRules:
   const { grade: previousGrade, score: previousScore } = last;
   const changeType = hasNewRules ? 'rules_changed' : 'grade_changed';
   return { changeType, previousGrade, previousScore } as const;
-}
-
-type Rules = Pick<Row<'changes'>, 'checksVersion' | 'scannerVersion'>;
-
-/** Another catalog or program judges by other rules, so the grade says nothing new about the origin. */
-function hasSameRules(one: Rules, other: Rules): boolean {
-  return one.checksVersion === other.checksVersion && one.scannerVersion === other.scannerVersion;
 }
 
 export function requireNewestScan({ newestScan }: HostHistory): PublishedScan {

@@ -117,9 +117,10 @@ function withoutCensus(record: Row<'records'>): Row<'records'> | null {
 }
 
 async function raiseExclusionsVersion({ tables }: TablesContext): Promise<void> {
-  const [name, attempt] = ['exclusions', randomUUID()];
-  const isNew = await tables.censusFacts.insert({ name, attempt, value: attempt });
-  if (!isNew) await tables.censusFacts.set({ name }, { value: attempt });
+  const name = 'exclusions';
+  const version = randomUUID();
+  const isNew = await tables.censusFacts.insert({ name, attempt: version, value: version });
+  if (!isNew) await tables.censusFacts.set({ name }, { value: version });
 }
 
 /** Removes what the census found at hosts that were excluded 30 days ago. Returns the number of hosts. */

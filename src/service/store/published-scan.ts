@@ -4,12 +4,6 @@ import type { Branding, Grade, Signals, SubScores } from '../../scanner/model/re
 import { StoreError } from './store-error.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 
-type CheckCounts = {
-  readonly pass: number;
-  readonly warn: number;
-  readonly fail: number;
-};
-
 /** The public part of a scan. It is kept after the results of its checks were purged. */
 export type PublishedScan = {
   readonly scanId: string;
@@ -20,7 +14,8 @@ export type PublishedScan = {
   readonly grade: Grade;
   /** Integer, 0 to 100. */
   readonly score: number;
-  readonly counts: CheckCounts;
+  /** Numbers of checks. */
+  readonly counts: Readonly<Record<'pass' | 'warn' | 'fail', number>>;
   readonly subScores: SubScores;
   readonly checksVersion: string;
   /** Further facts about the checks that judged the scan, such as the name of the scoring. */

@@ -199,8 +199,9 @@ function isSamePayment(a: DecodedPayment, b: DecodedPayment): boolean {
   const terms = ['asset', 'amount', 'payTo'] as const;
   // These terms are null in a v1 payload, and null contradicts nothing.
   const isContradicted = terms.some((term) => {
-    const [termOfA, termOfB] = [a.accepted[term], b.accepted[term]];
-    return termOfA !== null && termOfB !== null && termOfA.toLowerCase() !== termOfB.toLowerCase();
+    const termOfA = a.accepted[term]?.toLowerCase();
+    const termOfB = b.accepted[term]?.toLowerCase();
+    return termOfA !== undefined && termOfB !== undefined && termOfA !== termOfB;
   });
   return !isContradicted && toFingerprint(a) === toFingerprint(b);
 }
