@@ -17,7 +17,7 @@ import type { OperationId, OperationOffer, Revision } from '../src/service/confi
 export type DocumentedOperation = Readonly<ReturnType<typeof toOperation>>;
 
 /** The OpenAPI extension that marks a paid operation, as AgentCash and x402scan read it. */
-export type PaymentInfo = {
+type PaymentInfo = {
   readonly price: { readonly mode: 'fixed'; readonly currency: 'USD'; readonly amount: string };
   readonly protocols: readonly [{ readonly x402: Record<string, never> }];
 };
