@@ -2,6 +2,7 @@ import type { FacilitatorFault, TestFacilitator } from './facilitator.ts';
 import type { Step } from './ledger.ts';
 import type { Example, Payer, Payment, SellerChallenge, TermChanges } from './payer.ts';
 import { describeReply, isDelivery } from './replies.ts';
+import { notPaid, type TrialFinding } from './result.ts';
 import type { Request, SellerAnswer, SellerClient, SellerReply } from './seller-client.ts';
 
 export type SellerRoute = {
@@ -44,6 +45,21 @@ export async function catchNoChallenge<T, U>(
     if (error instanceof NoChallenge) return onNoChallenge(error);
     throw error;
   }
+}
+
+/** Runs a trial. If the route cannot be paid, returns the finding of a trial that did not run. */
+export async function runOrSkip<Finding extends TrialFinding>(
+  trial: () => Promise<Finding>,
+): Promise<Finding | TrialFinding> {
+  return catchNoChallenge(trial, ({ message }) => notPaid(message));
+}
+
+/** Finds out why the route cannot be paid. Resolves to null if it can. */
+export async function findObstacle(tester: RouteTester): Promise<NoChallenge | null> {
+  return catchNoChallenge(
+    () => tester.fetchChallenge().then(() => null),
+    (obstacle) => obstacle,
+  );
 }
 
 export type TestParts = {

@@ -1,6 +1,5 @@
 import { EXPLANATIONS } from './explanations.ts';
 import {
-  notPaid,
   type PayTestReport,
   TRIAL_IDS,
   TRIALS,
@@ -8,7 +7,6 @@ import {
   type TrialId,
   type TrialResult,
 } from './result.ts';
-import { catchNoChallenge, type NoChallenge, type RouteTester } from './route-tester.ts';
 
 export type RouteFinding = TrialFinding & {
   readonly id: TrialId;
@@ -79,19 +77,4 @@ function toResult({
   fix = EXPLANATIONS[id].fix,
 }: RouteFinding): TrialResult {
   return { id, title: TRIALS[id].title, status, evidence, fix, route };
-}
-
-/** Runs a trial. If the route cannot be paid, returns the finding of a trial that did not run. */
-export async function runOrSkip<Finding extends TrialFinding>(
-  trial: () => Promise<Finding>,
-): Promise<Finding | TrialFinding> {
-  return catchNoChallenge(trial, ({ message }) => notPaid(message));
-}
-
-/** Finds out why the route cannot be paid. Resolves to null if it can. */
-export async function findObstacle(tester: RouteTester): Promise<NoChallenge | null> {
-  return catchNoChallenge(
-    () => tester.fetchChallenge().then(() => null),
-    (obstacle) => obstacle,
-  );
 }

@@ -7,16 +7,16 @@ import {
   type TrialFinding,
   type TrialId,
 } from './result.ts';
-import { type RouteTester, type TestParts, toRouteName } from './route-tester.ts';
+import {
+  findObstacle,
+  type RouteTester,
+  runOrSkip,
+  type TestParts,
+  toRouteName,
+} from './route-tester.ts';
 import type { Target } from './seller-client.ts';
 import { isListening, type SellerProcess } from './seller-process.ts';
-import {
-  countMaxRuns,
-  findObstacle,
-  type RouteFinding,
-  runOrSkip,
-  toPayTestReport,
-} from './trial-report.ts';
+import { countMaxRuns, type RouteFinding, toPayTestReport } from './trial-report.ts';
 import { tryAnyPayment, tryBadHeaders } from './trials/bad-headers.ts';
 import {
   tryRefusedSettle,

@@ -103,6 +103,7 @@ function explainRefusal(
   return [...new Set(reasons), ...errorPart];
 }
 
+/** Sends the payment that later trials of the route read as `firstPayment`. */
 async function payFirst(tester: RouteTester): Promise<PaymentAttempt> {
   const payment = await tester.signPayment();
   tester.firstPayment = payment;
