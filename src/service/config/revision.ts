@@ -2,30 +2,6 @@
 
 import { SERVICE_CHECKS_VERSION } from '../../scanner/model/report.ts';
 
-/** OpenAPI operation ids. The revision decides which operations exist, their prices and their rate limits. */
-export type OperationId =
-  | 'status'
-  | 'checks'
-  | 'directory'
-  | 'featured'
-  | 'project'
-  | 'verifyStart'
-  | 'verifyConfirm'
-  | 'listing'
-  | 'watch'
-  | 'watchStatus'
-  | 'watchTest'
-  | 'watchStop'
-  | 'scan'
-  | 'report'
-  | 'attestation'
-  | 'preflight'
-  | 'statistics'
-  | 'feed'
-  | 'mcp'
-  | 'export'
-  | 'changes';
-
 type FreeOffer = {
   readonly kind: 'free';
   /** Limit for each client; null means no limit. */
@@ -86,6 +62,32 @@ function toPaidOffer(priceBaseUnits: bigint, maxTimeoutSeconds: number): PaidOff
 
 const OWNER_OFFERS = { verifyStart: FREE_10, verifyConfirm: FREE_10, listing: FREE_10 };
 
+/** The newest revision offers each operation. */
+const NEWEST_OFFERS = {
+  ...OWNER_OFFERS,
+  status: FREE_30,
+  checks: FREE_30,
+  directory: FREE_30,
+  featured: FREE_30,
+  project: FREE_30,
+  report: FREE_30,
+  attestation: FREE_30,
+  watch: FREE_10,
+  watchStatus: FREE_30,
+  watchTest: FREE_6,
+  watchStop: FREE_10,
+  preflight: FREE_30,
+  statistics: FREE_30,
+  feed: DOCUMENT_OFFER,
+  mcp: FREE_60,
+  scan: toPaidOffer(50_000n, SCAN_TIMEOUT_SECONDS),
+  export: toPaidOffer(100_000n, LOOKUP_TIMEOUT_SECONDS),
+  changes: toPaidOffer(30_000n, LOOKUP_TIMEOUT_SECONDS),
+} satisfies Readonly<Record<string, OperationOffer>>;
+
+/** OpenAPI operation ids. The revision decides which operations exist, their prices and their rate limits. */
+export type OperationId = keyof typeof NEWEST_OFFERS;
+
 export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
   '0.1.0': {
     name: '0.1.0',
@@ -108,27 +110,7 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
   },
   '0.3.0': {
     name: '0.3.0',
-    offers: {
-      ...OWNER_OFFERS,
-      status: FREE_30,
-      checks: FREE_30,
-      directory: FREE_30,
-      featured: FREE_30,
-      project: FREE_30,
-      report: FREE_30,
-      attestation: FREE_30,
-      watch: FREE_10,
-      watchStatus: FREE_30,
-      watchTest: FREE_6,
-      watchStop: FREE_10,
-      preflight: FREE_30,
-      statistics: FREE_30,
-      feed: DOCUMENT_OFFER,
-      mcp: FREE_60,
-      scan: toPaidOffer(50_000n, SCAN_TIMEOUT_SECONDS),
-      export: toPaidOffer(100_000n, LOOKUP_TIMEOUT_SECONDS),
-      changes: toPaidOffer(30_000n, LOOKUP_TIMEOUT_SECONDS),
-    },
+    offers: NEWEST_OFFERS,
     scanServesPublished: false,
     reportSaysCharged: true,
     catalogListsChecks: true,

@@ -45,12 +45,9 @@ export function openScanning(options: ScanningOptions): Scanning {
     askHost: async (...args) => (await load()).askHost(...args),
     openCensusScanner(standing) {
       let censusScanner: Pick<Scanner, 'scan'> | null = null;
-      return {
-        async scan(...args) {
-          censusScanner ??= (await load()).openCensusScanner(standing);
-          return censusScanner.scan(...args);
-        },
-      };
+      const loadCensusScanner = async () =>
+        (censusScanner ??= (await load()).openCensusScanner(standing));
+      return { scan: async (...args) => (await loadCensusScanner()).scan(...args) };
     },
   };
 }

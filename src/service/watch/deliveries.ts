@@ -5,13 +5,7 @@ import { isJsonObject, parseJson } from '../../scanner/parse/json/json.ts';
 import { readRetryAfterMs } from '../../scanner/parse/text/http-header.ts';
 import type { Store } from '../store/store.ts';
 import { withLease } from '../turns/in-turn.ts';
-import {
-  LimitReached,
-  NoTurn,
-  type OriginTurns,
-  type TurnClient,
-  type TurnRequest,
-} from '../turns/origin-turns.ts';
+import { LimitReached, NoTurn, type TurnClient, type TurnRequest } from '../turns/origin-turns.ts';
 import { changeLive, endLive, endWatch, findWatch, publishStep } from './change-watch.ts';
 import { findRoom } from './quotas.ts';
 import {
@@ -21,12 +15,9 @@ import {
   type WatchTiming,
   type WebhookDelivery,
 } from './state.ts';
+import type { WatchLookOptions } from './watch-look.ts';
 
-type DeliveriesOptions = {
-  readonly store: Store;
-  readonly timing: WatchTiming;
-  readonly policy: OriginPolicy;
-  readonly turns: Pick<OriginTurns, 'ask'>;
+type DeliveriesOptions = Pick<WatchLookOptions, 'store' | 'timing' | 'policy' | 'turns'> & {
   readonly onDelivery: (result: DeliveryResult, ms: number) => void;
 };
 
