@@ -61,7 +61,7 @@ async function loadFolders(root: URL, names: readonly string[]) {
 
 type Digests = Readonly<Record<string, string>>;
 
-/** Returns an empty map if the checks are source files, because `loadCheck` computes their digests. */
+/** Returns an empty map if the checks are source files, because `loadFolder` computes their digests. */
 function readDigests(root: URL): Digests {
   const url = new URL(DIGESTS_FILE, root);
   return existsSync(url) ? JSON.parse(readFileSync(url, 'utf8')) : {};
