@@ -93,10 +93,9 @@ export default defineCheck({
 
 function inspect({ answer, reading, probe }: ChallengedResource, kit: Kit): Flaw | null {
   const { header, body, challenge } = reading;
-  // `findVersion2Fix` reads the web framework from the observation of the answer.
-  const versionFix = () => findVersion2Fix([probe.answer], kit);
+  const versionFix = findVersion2Fix([probe.answer], kit);
   if (header.state === 'absent')
-    return judgeAbsentHeader(answer, challenge.version, versionFix(), kit);
+    return judgeAbsentHeader(answer, challenge.version, versionFix, kit);
   if (header.state !== 'ok') {
     const detail = `PAYMENT-REQUIRED ${kit.quote(header.raw, 40)}: ${header.detail}`;
     const { state } = header;
@@ -107,7 +106,7 @@ function inspect({ answer, reading, probe }: ChallengedResource, kit: Kit): Flaw
     return ['not-a-challenge', `PAYMENT-REQUIRED holds ${kit.show(header.value)}`];
   }
   if (challenge.version === 1) {
-    return ['v1-only', 'sends x402Version 1 in PAYMENT-REQUIRED', versionFix()];
+    return ['v1-only', 'sends x402Version 1 in PAYMENT-REQUIRED', versionFix];
   }
 
   const bodyChallenge = body.ok ? kit.challengeIn(body.value, 'body') : null;

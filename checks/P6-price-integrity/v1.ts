@@ -151,7 +151,7 @@ function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw
         const text = `asks ${live} base units, ${place} ${stated}`;
         return [isRange ? 'out-of-range' : 'mismatch', text];
       }),
-    // Beside an offer that agrees, an offer in another token is a note.
+    // If another price was compared, an offer in an unknown token is only a note.
     ...(comparedPrices.length > 0 ? [] : unknownDecimals).map((offer): Flaw => {
       return ['unknown-decimals', describeUncompared(offer, kit)];
     }),

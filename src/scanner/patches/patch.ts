@@ -93,7 +93,7 @@ export function toSoldRoute(
   { isBehindProxy = false, hasDomain = false }: PaidExtras,
 ): SoldRoute {
   const { template, token } = route;
-  // Behind a proxy the SDK cannot know the public address, so even its placeholder is better.
+  // Behind a proxy the SDK cannot know the public address, so the code states it, or a placeholder.
   const isWrittenBySdk =
     template === null ||
     hasParameters(template) ||
