@@ -6,36 +6,29 @@ const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
 /** A predicate type is the address of a site, followed by this path. */
 export const PREDICATE_PATH = '/attestations/scan/v1';
 
-/** An in-toto Statement v1 about one scan. */
-export type ScanStatement = {
-  readonly _type: typeof STATEMENT_TYPE;
-  readonly subject: readonly [
-    {
-      /** The scanned origin. */
-      readonly name: string;
-      /** Digest of the canonical `observations` of the scan's recording. */
-      readonly digest: { readonly sha256: string };
-    },
-  ];
-  readonly predicateType: string;
-  readonly predicate: {
-    /** The body of `GET /v1/report`. */
-    readonly report: JsonObject;
-    readonly catalog: {
-      readonly checksVersion: string;
-      /** Digest of the catalog's file: "sha256:" and 64 hex digits. `catalog/published.json` lists the digests. */
-      readonly digest: string;
-    };
-    readonly scanner: { readonly name: string; readonly version: string };
-    readonly disclaimer: string;
+type ScanPredicate = {
+  /** The body of `GET /v1/report`. */
+  readonly report: JsonObject;
+  readonly catalog: {
+    readonly checksVersion: string;
+    /** Digest of the catalog's file: "sha256:" and 64 hex digits. `catalog/published.json` lists the digests. */
+    readonly digest: string;
   };
+  readonly scanner: { readonly name: string; readonly version: string };
+  readonly disclaimer: string;
 };
 
+export type ScanStatement = ReturnType<typeof toStatement>;
+
+/**
+ * Makes an in-toto Statement v1 about one scan. Its subject is the origin, with the digest of the canonical
+ * `observations` of the scan's recording.
+ */
 export function toStatement(
   subject: { readonly origin: string; readonly observationsSha256: string },
   siteUrl: string,
-  predicate: ScanStatement['predicate'],
-): ScanStatement {
+  predicate: ScanPredicate,
+) {
   return {
     _type: STATEMENT_TYPE,
     subject: [{ name: subject.origin, digest: { sha256: subject.observationsSha256 } }],

@@ -28,11 +28,10 @@ type ChallengeRequest = {
 };
 
 export type ChallengeJudgement = {
-  /** Null if the answer has no terms, or if the worker exceeded its limits. */
+  /** Null if the answer has no challenge. */
   readonly terms: ReadTerms | null;
-  /** Names the content of the 402 in place of a challenge; null if it has terms, or if the worker exceeded its limits. */
+  /** Says what the 402 has in place of a challenge; null if it has one, or if we know neither. */
   readonly misplaced: string | null;
-  /** Also empty if the worker exceeded its limits. */
   readonly otherWays: readonly OtherWay[];
   /** The verdicts of the official clients; null without terms. */
   readonly payability: ResourcePayability | null;
@@ -41,11 +40,10 @@ export type ChallengeJudgement = {
 };
 
 const SCHEMA_CHECK = 'P3';
+/** Also the result if the worker exceeds its limits. */
 const NOTHING_READ: ReadAnswer = { terms: null, others: [], misplaced: null };
-export const TERMS: WorkModule<typeof import('./read-terms.ts')> = new URL(
-  './read-terms.ts',
-  import.meta.url,
-);
+type TermsModule = typeof import('./read-terms.ts');
+export const TERMS: WorkModule<TermsModule> = new URL('./read-terms.ts', import.meta.url);
 const CHALLENGES: WorkModule<typeof import('../clients/list-challenges.ts')> = new URL(
   '../clients/list-challenges.ts',
   import.meta.url,

@@ -161,8 +161,8 @@ function findFlowReasons(payable: readonly PricedOffer[]): readonly PreflightRea
 }
 
 /**
- * Judges by a stored report, without a request. A report holds no recipient, timeout or digest of the terms. Null if the
- * report lacks this method and path.
+ * Judges by a stored report, without a request. A report holds no recipient, timeout or digest of the terms. Null if
+ * the report lacks this method and path.
  */
 export function decideByReport(
   { method, path, origin, maxPrice }: PreflightRequest,

@@ -147,8 +147,8 @@ const DOCUMENTS = [
 ] as const;
 
 /**
- * Serves anonymous callers who name only a host. Reads the manifest and, if it declares no paid GET, the OpenAPI document.
- * Then sends one request to the first paid GET.
+ * Serves anonymous callers who name only a host. Reads the manifest and, if it declares no paid GET, the OpenAPI
+ * document. Then sends one request to the first paid GET.
  */
 export async function preflightHost(
   origin: Origin,

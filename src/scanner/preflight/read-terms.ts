@@ -38,7 +38,7 @@ export type ReadAnswer = {
   /** Null if the answer has no x402 challenge. */
   readonly terms: ReadTerms | null;
   readonly others: readonly OtherChallenge[];
-  /** Names the content of the 402 in place of a challenge: "with the challenge in X-PAYMENT"; null if it has a challenge. */
+  /** Says what the 402 has in place of a challenge: "with the challenge in X-PAYMENT"; null if it has one. */
   readonly misplaced: string | null;
 };
 

@@ -73,7 +73,7 @@ export async function askIconsByGet(
   plan: IconPlan,
   answers: readonly PathAnswer[],
 ): Promise<IconSet> {
-  const hasImage = answers.some(({ answer }) => answer.ok && isImage(answer));
+  const hasImage = answers.some(({ answer }) => isImage(answer));
   const checked = await Promise.all(
     answers.map(async ({ path, answer }) => {
       if (hasImage || !needsGet(answer)) return { path, answer };
@@ -90,7 +90,8 @@ function needsGet(answer: HttpObservation): boolean {
 }
 
 /** True for status 200 with an image type. */
-export function isImage(answer: HttpObservation & { readonly ok: true }): boolean {
+export function isImage(answer: HttpObservation): boolean {
+  if (!answer.ok) return false;
   const types = headerValues(answer.data, 'content-type');
   return answer.data.status === 200 && types.some((type) => /^image\//i.test(type));
 }

@@ -7,7 +7,7 @@ import {
   SIGNED_OTHER_METHOD,
   SIGNED_UNSOUND_PREFIX,
 } from '../model/payability.ts';
-import type { CheckResult, ScanReport } from '../model/report.ts';
+import type { ScanReport } from '../model/report.ts';
 import { groupThousands } from '../parse/x402/amount.ts';
 import { findKnownAsset } from '../parse/x402/assets.ts';
 import { toNetworkName } from '../parse/x402/networks.ts';
@@ -234,9 +234,7 @@ const NO_CHALLENGE_LINES: Readonly<Record<string, SentenceMaker>> = {
 
 function answerWithoutChallenge({ origin, results = [] }: Partial<ScanReport>): string {
   const host = URL.parse(origin ?? '')?.host ?? 'the origin';
-  const findCheck = (checkId: string): CheckResult | undefined =>
-    results.find(({ id }) => id === checkId);
-  const [p1, p2] = [findCheck('P1'), findCheck('P2')];
+  const [p1, p2] = ['P1', 'P2'].map((checkId) => results.find(({ id }) => id === checkId));
   if (p1?.status === 'fail') {
     const reason = UNREACHABLE_REASONS[p1.outcome]?.(host, p1.evidence);
     return `Not known: ${reason ?? `${host} could not be reached`}.`;

@@ -9,8 +9,8 @@ type RobotsModule = typeof import('../parse/text/robots.ts');
 const ROBOTS: WorkModule<RobotsModule> = new URL('../parse/text/robots.ts', import.meta.url);
 
 /**
- * Anybody may put a row into an index. Listed resources are therefore candidates by GET, after what the origin declares:
- * they count only if they answer 402, and none of them gets a POST.
+ * Anybody may put a row into an index. Listed resources are therefore candidates by GET, after what the origin
+ * declares. They count only if they answer 402, and none of them gets a POST.
  */
 export async function planForCensus(
   plan: Plan,

@@ -1,6 +1,6 @@
 /**
- * Lists what a scan asks indexes, chains and clients about, and reads the ungraded parts of a report: branding, advice to
- * the seller, routes. Pure; runs on a worker.
+ * Lists what a scan asks indexes, chains and clients about, and reads the ungraded parts of a report: branding, advice
+ * to the seller, routes. Pure; runs on a worker.
  */
 import { type Remarks, remark } from '../clients/advise.ts';
 import { type ListedChallenges, listChallenges } from '../clients/list-challenges.ts';
@@ -163,7 +163,7 @@ function findCategory(candidates: readonly unknown[]): DirectoryCategory {
 
 /** Takes the first icon that is an image. Icons on other hosts are never requested. */
 function findIcon({ icons, origin }: OwnObservations): string | null {
-  const icon = icons.checked.find(({ answer }) => answer.ok && isImage(answer));
+  const icon = icons.checked.find(({ answer }) => isImage(answer));
   return icon === undefined ? null : toHttpsUrl(icon.path, origin.url);
 }
 

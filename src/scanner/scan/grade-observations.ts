@@ -78,9 +78,9 @@ function toSignals(results: readonly CheckResult[], x402scan: Lookup<IndexedOrig
 const NO_CHALLENGE = { payableBy: 'nobody', words: 'no challenge was seen', offers: [] } as const;
 
 /**
- * `payability` is null if the release that scanned had no official clients. Older recordings count a resource that sells
- * only over another protocol as silent; the summary leaves it out. `isUnseen`: no challenge could be judged, so it is not
- * known who can pay.
+ * `payability` is null if the release that scanned had no official clients. Older recordings count a resource as silent
+ * that sells only over another protocol; the summary leaves it out. If `isUnseen`, no challenge could be judged, so it is
+ * not known who can pay.
  */
 export function toSummary(
   payability: Payability | null,

@@ -70,10 +70,8 @@ export async function describeChallenges(
   return result.ok ? result.output : NO_CHALLENGES;
 }
 
-const ROUTES: WorkModule<typeof import('./find-routes.ts')> = new URL(
-  './find-routes.ts',
-  import.meta.url,
-);
+type RoutesModule = typeof import('./find-routes.ts');
+const ROUTES: WorkModule<RoutesModule> = new URL('./find-routes.ts', import.meta.url);
 
 /** Describes a paid route that no document declares; null without a challenge that can be read within the limits. */
 export async function describeUndeclaredRoute(
@@ -147,5 +145,5 @@ async function addInvalidDeclarations(
   });
 }
 
-/** Stands for a missing declaration. Its verdict is ignored. */
+/** Stands for a missing declaration, so that verdicts and rows have equal indexes. Its verdict is ignored. */
 const VALID_PLACEHOLDER = { info: {}, schema: {} };

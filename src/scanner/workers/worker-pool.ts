@@ -194,9 +194,9 @@ export function createTaskRunner({ quick, slow }: TryThreads, limits: TaskLimits
         if (account.isSpent()) throw new TaskLimitExceeded(name, 'budget');
         const answer = await attempt(task, isLong, signal);
         if (answer.kind === 'done') return answer.output;
-        const needsLongTry =
-          !isLong && task.cpuMs === undefined && isFirstTryShorter() && isOutOfTime(answer);
-        if (needsLongTry) {
+        const isOutOfTime = answer.kind === 'limit' && answer.limit === 'time';
+        const canGetMoreTime = !isLong && task.cpuMs === undefined && isFirstTryShorter();
+        if (isOutOfTime && canGetMoreTime) {
           account.sendToSlowThreads();
           await limits.beforeLongTry();
         } else throwIfRepeated(answer);
@@ -208,10 +208,6 @@ export function createTaskRunner({ quick, slow }: TryThreads, limits: TaskLimits
       closing.abort(new EngineFault('The engine was closed; start the scan again elsewhere.'));
     },
   };
-}
-
-function isOutOfTime(answer: JobAnswer): boolean {
-  return answer.kind === 'limit' && answer.limit === 'time';
 }
 
 /** Returns a function that throws at the second failure of the same kind. */

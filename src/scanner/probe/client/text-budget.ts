@@ -47,6 +47,7 @@ type TextBudgetOptions = {
 };
 
 type WaitingBody = { readonly bytes: number; readonly settle: (hasRoom: boolean) => void };
+/** `endReading` is null once the scan was ended. */
 type ShareState = { bytes: number; endReading: (() => void) | null };
 
 /**
@@ -58,7 +59,7 @@ export class TextBudget {
   readonly #maxBytes: number;
   readonly #maxWaitMs: number;
   readonly #onChange: (isSaturated: boolean) => void;
-  readonly #shares = new Map<TextShare, ShareState>();
+  readonly #shares = new Set<ShareState>();
   readonly #queue = new Set<WaitingBody>();
   #bytes = 0;
   /** Room of the large bodies that are being read. */
@@ -82,22 +83,21 @@ export class TextBudget {
   /** Opens the share of one scan. `endReading` is called at most once. */
   openShare(endReading: () => void): TextShare {
     const state: ShareState = { bytes: 0, endReading };
-    const share: TextShare = {
-      addCharacters: (characters) => this.#add(share, characters * MAX_BYTES_PER_CHAR),
+    this.#shares.add(state);
+    return {
+      addCharacters: (characters) => this.#add(state, characters * MAX_BYTES_PER_CHAR),
       openRoom: (maxBytes) => this.#openRoom(maxBytes),
       get isEnded() {
         return state.endReading === null;
       },
       release: () => {
-        if (this.#shares.delete(share)) {
+        if (this.#shares.delete(state)) {
           this.#bytes -= state.bytes;
           collectSoon(state.bytes);
         }
         this.#serveAndNotify();
       },
     };
-    this.#shares.set(share, state);
-    return share;
   }
 
   #openRoom(capBytes: number): BodyRoom {
@@ -156,9 +156,8 @@ export class TextBudget {
     this.#serveQueue();
   }
 
-  #add(share: TextShare, bytes: number): void {
-    const state = this.#shares.get(share);
-    if (state === undefined) return;
+  #add(state: ShareState, bytes: number): void {
+    if (!this.#shares.has(state)) return;
     state.bytes += bytes;
     this.#bytes += bytes;
     this.#endLargest();
@@ -170,7 +169,7 @@ export class TextBudget {
    * ends no other scan: otherwise each short answer until then would end one more.
    */
   #endLargest(): void {
-    const reading = [...this.#shares.values()].filter(({ endReading }) => endReading !== null);
+    const reading = [...this.#shares].filter(({ endReading }) => endReading !== null);
     if (reading.reduce((sum, { bytes }) => sum + bytes, 0) <= this.#maxBytes) return;
     const [largest] = reading.toSorted((a, b) => b.bytes - a.bytes);
     const end = largest?.endReading;
