@@ -119,7 +119,7 @@ export class MoneyMetrics {
     addGauge(
       'payments_transactions_unconfirmed',
       'Transactions that SETTLEMENT_KEY has sent and that are not mined.',
-      () => account()?.unconfirmed ?? null,
+      () => account()?.unconfirmedCount ?? null,
     );
     addGauge(
       'payments_oldest_transaction_seconds',

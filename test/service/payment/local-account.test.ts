@@ -141,7 +141,10 @@ describe('the account that settles', needs(chainUnavailable()), () => {
       { reconcileWithinMs: 100, retryWithinMs: 100 },
       { store: store.open },
     );
-    expect(shop.payments.facilitator.account?.()).toMatchObject({ unconfirmed: 0, nonceGap: 1 });
+    expect(shop.payments.facilitator.account?.()).toMatchObject({
+      unconfirmedCount: 0,
+      nonceGap: 1,
+    });
     expect(shop.payments.unreadyReason()).toContain('an earlier process');
     // That transaction may settle any payment in doubt, so no payment is sent again meanwhile.
     expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);

@@ -18,7 +18,7 @@ function toSource(changes: Partial<MoneySource> = {}): MoneySource {
       settle: async () => ({ kind: 'refused', reason: 'x' }),
       account: () => ({
         balance: 5n * 10n ** 17n,
-        unconfirmed: 3,
+        unconfirmedCount: 3,
         oldestUnconfirmedMs: 61_000,
         nonceGap: 1,
       }),

@@ -96,7 +96,7 @@ export type AccountStatus = {
   /** Wei, when last read; null before the first reading. */
   readonly balance: bigint | null;
   /** Number of transactions that are sent and not mined. */
-  readonly unconfirmed: number;
+  readonly unconfirmedCount: number;
   /** Age of the oldest of these transactions; 0 if there is none. */
   readonly oldestUnconfirmedMs: number;
   /** Number of nonces that the node counts as pending and that we did not use. */

@@ -81,8 +81,8 @@ export class NonceQueue {
   }
 
   status(): Omit<AccountStatus, 'balance'> {
-    const unconfirmed = this.#sent.length;
-    return { unconfirmed, oldestUnconfirmedMs: this.oldestAgeMs, nonceGap: this.#nonceGap };
+    const unconfirmedCount = this.#sent.length;
+    return { unconfirmedCount, oldestUnconfirmedMs: this.oldestAgeMs, nonceGap: this.#nonceGap };
   }
 
   findUnconfirmed(key: string): SentTransaction | null {
