@@ -175,7 +175,6 @@ export class CensusLook {
       const isSilent = isRobotsSilent || word === 'down';
       return { ...NOT_CHECKED, ...facts, word, isSilent };
     }
-    await this.#markBegun();
     const scan = await this.#runScan(client, allowed);
     const scanFacts = { ...facts, signs: [], isSilent: !scan.reached, scan };
     const { dayWord: word, sold = [] } = scan;
@@ -255,20 +254,16 @@ export class CensusLook {
 
   /** Marks the look as begun. Throws HostLeft. Throws LimitReached after midnight, or if another look asks its network. */
   async #beforeConnect(addresses: readonly Address[]): Promise<void> {
-    // After midnight the request would count for the next day.
+    const { store } = this.#options;
     const { day, isMovedByRest } = this.#lookDay;
-    const isToday = utcDay(this.#options.store.now()) === day;
+    // After midnight the request would count for the next day.
+    const isToday = utcDay(store.now()) === day;
     if (!isToday && !isMovedByRest) throw new LimitReached();
     if (!this.leases.hasNetworks) {
       await this.leases.takeNetworks(addresses);
-      await this.#markBegun();
+      // The mark prevents a second look at the origin on this day after a crash.
+      await store.census.change(this.#row.host, { begunDay: day });
     }
     await this.#requireWish();
-  }
-
-  /** The mark prevents a second look at the origin on this day after a crash. */
-  async #markBegun(): Promise<void> {
-    const { census } = this.#options.store;
-    await census.change(this.#row.host, { begunDay: this.#lookDay.day });
   }
 }

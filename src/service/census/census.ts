@@ -169,7 +169,7 @@ export class Census {
     const result = await this.#runLook(look, host, { isScan, day });
     if (result === null) return this.#words.skipDayOrRemove(row);
     await this.#words.storeFindings(row, result, { day, isScan });
-    // Another word than `down` blames nobody for the silence, so it is stored at once.
+    // Only `down` blames the origin for its silence. Any other word is stored at once.
     const isUndecided = result.isSilent && result.word === 'down';
     if (isUndecided) await this.#words.postponeWord(host, result.scan, day);
     else {
