@@ -63,7 +63,7 @@ export function validateUrl(input: string, policy: OriginPolicy = DEFAULT_POLICY
   if (url.hostname.endsWith('..')) throw new OriginRefused('bad_label');
   // One trailing dot names the same host, but is invalid in SNI and would make a second host key.
   if (url.hostname.endsWith('.')) url.hostname = removeDot(url.hostname);
-  if (isException(url, policy)) return url;
+  if (policy.allowHosts.has(toExceptionKey(url))) return url;
   if (url.protocol !== 'https:') throw new OriginRefused('scheme_or_form');
   if (!policy.allowedPorts.includes(toPort(url))) {
     const ports = policy.allowedPorts.join(', ');
@@ -99,7 +99,7 @@ function removeDot(hostname: string): string {
 
 /** Returns true for an exact exception of the policy. */
 export function isAllowedException(origin: Origin, policy: OriginPolicy): boolean {
-  return isException(new URL(origin.url), policy);
+  return policy.allowHosts.has(toExceptionKey(new URL(origin.url)));
 }
 
 /** Checks the raw text for parts that WHATWG parsing would normalise away. */
@@ -127,10 +127,6 @@ function requirePublicHost(hostname: string): void {
   if (!labels.every((label) => LABEL.test(label))) throw new OriginRefused('bad_label');
   if (SPECIAL_USE_LABELS.has(labels.at(-1) ?? '')) throw new OriginRefused('special_use_name');
   if (labels.length === 1) throw new OriginRefused('single_label');
-}
-
-function isException(url: URL, policy: OriginPolicy): boolean {
-  return policy.allowHosts.has(toExceptionKey(url));
 }
 
 function toPort(url: URL): number {

@@ -121,10 +121,7 @@ export type Meter = {
   addProcessorMs(ms: number): void;
 };
 
-type MeteredTransportOptions = {
-  readonly raw: Socket;
-  readonly meter: Meter;
-  readonly processorTime: ProcessorTime;
+type MeteredTransportOptions = Pick<HandshakeOptions, 'raw' | 'meter' | 'processorTime'> & {
   /** Returns false to refuse bytes, which are then not delivered. */
   readonly accept: (bytes: number) => boolean;
 };

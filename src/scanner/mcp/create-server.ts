@@ -28,7 +28,9 @@ const PROGRESS_EVERY_MS = 5_000;
 const BASE_UNITS_PER_DOLLAR = 1_000_000;
 
 const ajv = new Ajv({ allErrors: false });
-const VALIDATORS = new Map(TOOLS.map(({ name, input }) => [name, ajv.compile(input)]));
+const CALLABLE_TOOLS = new Map(
+  TOOLS.map((tool) => [tool.name, { ...tool, validate: ajv.compile(tool.input) }]),
+);
 
 const LISTED_TOOLS = TOOLS.map(
   ({ name, title, description, quotesOrigins, input, output, asksOthers }) => ({
@@ -52,16 +54,15 @@ export function createMcpServer(options: McpServerOptions): Server {
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: withPrices(prices) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const { name, arguments: input = {}, _meta } = params;
-    const tool = TOOLS.find((candidate) => candidate.name === name);
-    const validate = VALIDATORS.get(name);
-    if (tool === undefined || validate === undefined) {
+    const tool = CALLABLE_TOOLS.get(name);
+    if (tool === undefined) {
       throw new McpError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}.`);
     }
     const nestingFault = nameExceededLimit(input);
-    if (nestingFault !== null || !validate(input)) {
+    if (nestingFault !== null || !tool.validate(input)) {
       const message =
         nestingFault === null
-          ? ajv.errorsText(validate.errors, { dataVar: 'arguments' })
+          ? ajv.errorsText(tool.validate.errors, { dataVar: 'arguments' })
           : `arguments are ${nestingFault}`;
       return toCallResult({ value: { error: 'invalid_request', message }, isError: true });
     }

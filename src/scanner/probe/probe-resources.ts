@@ -94,16 +94,12 @@ async function sendUnsent(
   return sendUnsent(cache, { resource, probes: [...probes, ...answers] }, probing);
 }
 
-/** True if both lists have the same first answers. A repeated request changes no challenge. */
+/** True if the second step only repeated requests, so it changed no challenge. It never removes an answer. */
 export function hasSameFirstAnswers(
-  left: readonly ProbedResource[],
-  right: readonly ProbedResource[],
+  before: readonly ProbedResource[],
+  after: readonly ProbedResource[],
 ): boolean {
-  return countFirstAnswers(left) === countFirstAnswers(right);
-}
-
-function countFirstAnswers(resources: readonly ProbedResource[]): number {
-  return resources.flatMap(listFirstProbes).length;
+  return before.flatMap(listFirstProbes).length === after.flatMap(listFirstProbes).length;
 }
 
 function listUnsent(

@@ -79,8 +79,8 @@ const NO_CHALLENGE = { payableBy: 'nobody', words: 'no challenge was seen', offe
 
 /**
  * `payability` is null if the release that scanned had no official clients. Older recordings count a resource as silent
- * that sells only over another protocol; the summary leaves it out. If `isUnseen`, no challenge could be judged, so it is
- * not known who can pay.
+ * that sells only over another protocol; the summary leaves it out. If `isUnseen`, no challenge could be judged, so
+ * nobody knows who can pay.
  */
 export function toSummary(
   payability: Payability | null,

@@ -155,7 +155,7 @@ export class ToolObserver {
     const message = messages.callTool(era, tool.name, tool.arguments);
     const response = await this.#post(endpoint, message, CALL_CAP_BYTES);
     const { answer, facts } = (await this.#read('readCall', response)) ?? {
-      answer: toUnreadableAnswer(response.answer),
+      answer: { ok: false, reason: 'malformed', detail: UNREADABLE, ms: response.answer.ms },
       facts: { binding: null, isError: null },
     };
     const extension = era.kind === 'legacy' ? 'nobody' : era.hasExtension ? 'both' : 'client';
@@ -220,8 +220,4 @@ function describeNoServer(answer: HttpObservation): string {
   const to =
     location === null ? '' : ` to ${quoteText(location, MAX_SHOWN_CHARS)}, which --mcp may name`;
   return `${status}${to}, no MCP server`;
-}
-
-function toUnreadableAnswer({ ms }: HttpObservation): HttpObservation {
-  return { ok: false, reason: 'malformed', detail: UNREADABLE, ms };
 }

@@ -5,25 +5,20 @@ import {
   ProbeFailure,
   type RequestFailure,
 } from '../../guard/failures.ts';
-import { type Connector, openGuarded } from '../../guard/guarded-connect.ts';
-import { type Limits, ScanBudget } from '../../guard/limits.ts';
+import { type GuardedTarget, openGuarded } from '../../guard/guarded-connect.ts';
+import { ScanBudget } from '../../guard/limits.ts';
 import type { Address, Resolver } from '../../guard/name-servers.ts';
-import { isAllowedException, type Origin, type OriginPolicy } from '../../guard/origin.ts';
+import { isAllowedException, type Origin } from '../../guard/origin.ts';
 import { type Resolution, resolveHost } from '../../guard/resolve.ts';
-import type { ProcessorTime } from '../../guard/timers.ts';
 import { createOriginContext } from '../../guard/tls-handshake.ts';
 import { readRetryAfterMs } from '../../parse/text/http-header.ts';
 import { OriginPool } from './origin-pool.ts';
 import type { ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
 
-type ScanConnectionsOptions = {
-  readonly policy: OriginPolicy;
-  readonly resolver: Resolver;
-  readonly connector: Connector;
-  readonly extraCa: readonly string[];
-  readonly limits: Limits;
-  readonly processorTime: ProcessorTime;
-};
+type ScanConnectionsOptions = Pick<
+  GuardedTarget,
+  'policy' | 'connector' | 'limits' | 'processorTime'
+> & { readonly resolver: Resolver; readonly extraCa: readonly string[] };
 
 const REFUSED_AFTER_429S: RequestFailure = {
   reason: 'rate-limited',
