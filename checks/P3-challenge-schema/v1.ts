@@ -142,12 +142,12 @@ function inspectTopLevel(
   const { version, value, offers, resourceUrl } = reading.challenge;
   const message = kit.quoteClient(verdicts?.words ?? null);
   const flaws: Flaw[] = [];
-  const statedVersion = kit.show(value['x402Version']);
+  const stated = kit.show(value['x402Version']);
   if (version === 1) {
     const fix = findVersion2Fix([probe.answer], kit);
-    flaws.push(['version-1', `/x402Version: ${statedVersion}`, fix]);
-  } else if (statedVersion !== '2') {
-    flaws.push(['wrong-version', `/x402Version: ${statedVersion}${message}`]);
+    flaws.push(['version-1', `/x402Version: ${stated}`, fix]);
+  } else if (stated !== '2') {
+    flaws.push(['wrong-version', `/x402Version: ${stated}${message}`, kit.fixVersion(offers)]);
   }
   if (offers.length === 0) {
     const fix = Array.isArray(value['accepts']) ? UNREGISTERED_FIX : undefined;

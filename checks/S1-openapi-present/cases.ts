@@ -67,6 +67,16 @@ const cases: readonly CheckCase[] = [
     }),
   ),
   {
+    name: 'servers is an object',
+    seen: withOpenApi({ info: INFO, servers: { url: 'https://api.acme.dev' } }),
+    expect: { status: 'warn', outcome: 'odd-servers', evidence: ['/servers', 'api.acme.dev'] },
+  },
+  {
+    name: 'servers is null, like a missing member',
+    seen: withOpenApi({ info: INFO, servers: null }),
+    expect: { status: 'pass', outcome: 'complete' },
+  },
+  {
     name: 'a server is a variable whose default is localhost',
     seen: withServers([
       { url: 'http://{host}:3000', variables: { host: { default: 'localhost' } } },

@@ -35,6 +35,7 @@ const OUTCOMES = {
   'local-server': warn(
     'Set servers to the public URL of this origin, or leave it out: clients call what it names.',
   ),
+  'odd-servers': warn('Write servers as a list of objects: [{ "url": "https://…" }].'),
   'odd-content-type': warn('Send /openapi.json with Content-Type: application/json.'),
   'no-contact': warn('Add info.contact with an email or URL that buyers can reach.'),
   'no-guidance': warn(
@@ -124,6 +125,10 @@ function judgeDetails(reading: FoundOpenApi, kit: Kit): Finding<keyof typeof OUT
     const url = kit.show(kit.at(facts.document, `${pointer}/url`));
     const place = `${path}#${kit.quotePointer(pointer)}`;
     return ['local-server', `${place} is ${url}: clients of this document call their own machine`];
+  }
+  const servers = kit.at(facts.document, '/servers') ?? [];
+  if (!Array.isArray(servers)) {
+    return ['odd-servers', `${path}#/servers is ${kit.show(servers)}, not a list: nobody reads it`];
   }
   // Some servers send the header twice.
   const types = kit.headers(answer, 'content-type');

@@ -36,6 +36,9 @@ const FLAT_PRICE_MEMBERS = {
   price_usdc: 'USDC',
   priceUsdc: 'USDC',
   priceUSDC: 'USDC',
+  price_human: 'USD',
+  price_display: 'USD',
+  priceDisplay: 'USD',
   per_call: 'USD',
   perCall: 'USD',
   per_request: 'USD',
@@ -130,7 +133,7 @@ function shiftDown(whole: string, decimals: number): string {
 const MAX_CHARS = 100;
 const DECIMAL = /^[0-9]+(?:\.[0-9]+)?$/;
 const DECIMAL_OR_FRACTION = /^[0-9]*(?:\.[0-9]+)?$/;
-const CURRENCY_BEFORE = /^(?:\$|USDC?\b)\s*/i;
+const CURRENCY_BEFORE = /^(?:paid\s+)?(?:\$|USDC?\b)\s*/i;
 /** "per call" says nothing new: each price is that of one request. "per token" is another price. */
 const PER_REQUEST =
   /\s*(?:\/|\bper\b)\s*(?:api )?(?:call|request|req|query|lookup|use|run|invocation|execution|hit)$/i;
@@ -183,7 +186,7 @@ export type PriceSign = 'positive' | 'zero' | null;
 
 /** Matches "price", "price_usd", "priceUsd", "amountAtomic", "maxAmountRequired", "minPrice", "pricing", "offers". */
 const PRICE_MEMBER =
-  /^(?:(?:min|max|base|unit|fixed)[-_]?)?(?:price|pricing|amount|cost|fee)s?(?:[-_]?(?:usdc?|micro|atomic|units?|raw|dollars?|cents|required|range|min|max|per[-_]?(?:call|request)))*$/i;
+  /^(?:(?:min|max|base|unit|fixed)[-_]?)?(?:price|pricing|amount|cost|fee)s?(?:[-_]?(?:usdc?|micro|atomic|units?|raw|dollars?|cents|required|range|human|display|min|max|per[-_]?(?:call|request)))*$/i;
 const PRICE_CONTAINER = /^(?:x-payment-info|x402|payment|payment_?info|offers|accepts)$/i;
 /** Members of a price object that hold its amount. */
 const AMOUNT_MEMBER = /^(?:value|min|max|minimum|maximum|usdc?|atomic|per[-_]?(?:call|request))$/i;
@@ -214,6 +217,8 @@ function isCalledFree(details: JsonObject): boolean {
 
 /** `isPrice` is true in the value of a price member, where "value" or "max" is an amount too. */
 function readMembersSign(value: JsonObject, isPrice: boolean, depth: number): PriceSign {
+  // A price that is switched off is asked of nobody.
+  if (value['enabled'] === false) return 'zero';
   let sign: PriceSign = null;
   let count = 0;
   for (const name in value) {

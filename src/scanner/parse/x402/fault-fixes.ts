@@ -3,9 +3,12 @@
  * 'set extra.name to "USD Coin"'. Every word of a fix comes from our tables; the seller's text only chooses a row.
  */
 import { type JsonValue, showAddress, showJson } from '../json/json.ts';
+import { parseAmount } from './amount.ts';
 import { findOfferAsset, type KnownAsset, listKnownAssets } from './assets.ts';
 import { AMOUNT_MEMBERS, type Offer } from './challenge.ts';
+import { isEvmAddress } from './namespaces.ts';
 import { isKnownNetwork, suggestNetwork, toCaip2, toNetworkName } from './networks.ts';
+import { findOfferFaults } from './offer-faults.ts';
 import type { ExtraForm } from './scheme-row.ts';
 import { findSchemeRow } from './schemes.ts';
 
@@ -35,6 +38,7 @@ export type OfferFault = {
 
 const MAX_ENTRY_CHARS = 40;
 const TIMEOUT_FIX = 'set maxTimeoutSeconds between 6 and 86400';
+const NAMES_FIX = 'use the names of version 2: amount in place of maxAmountRequired';
 const DOMAIN_FIX = "set extra.name and extra.version to the token's own EIP-712 domain";
 
 /** Formats the value of a fault for evidence. Blanks in an address become escapes. */
@@ -62,6 +66,12 @@ export function fixFaults(faults: readonly OfferFault[], offer: Offer, version: 
   return [...new Set(faults.map((fault) => fixFault(fault, offer, version)))].join('; ');
 }
 
+/** A challenge that lacks its version often has bad offers too: one fix names both. */
+export function fixVersion([offer]: readonly Offer[]): string {
+  const offerFix = offer === undefined ? '' : fixFaults(findOfferFaults(offer, 2), offer, 2);
+  return `Set x402Version to the number 2${offerFix === '' ? '' : `; ${offerFix}`}.`;
+}
+
 function fixFault(fault: OfferFault, offer: Offer, version: 1 | 2): string {
   // "/accepts/0/extra/name" becomes "extra.name".
   const member = fault.pointer.slice(offer.pointer.length + 1).replace('/', '.');
@@ -69,7 +79,9 @@ function fixFault(fault: OfferFault, offer: Offer, version: 1 | 2): string {
     case 'bad-entry':
       return `put ${listMembers(version)} into an object in accepts`;
     case 'v1-names':
-      return 'use the names of version 2: amount in place of maxAmountRequired';
+      return parseAmount(fault.value) === null
+        ? `${NAMES_FIX}; ${fixField('amount', offer, version)}`
+        : NAMES_FIX;
     case 'bad-recipient':
       return 'set payTo to your own address: money sent elsewhere is lost';
     case 'wrong-chain':
@@ -151,7 +163,8 @@ function findTokenByAddress({ asset }: Offer): KnownAsset | null {
 }
 
 function fixDomain(offer: Offer): string {
-  const asset = findOfferAsset(offer);
+  // In place of a symbol, another fix names the address of the token that is meant.
+  const asset = isEvmAddress(offer.asset) ? findOfferAsset(offer) : findMeantAsset(offer);
   if (asset?.domain == null) return DOMAIN_FIX;
   const { name, version } = asset.domain;
   return `set extra.name to "${name}" and extra.version to "${version}", the EIP-712 domain of ${nameAsset(asset)}`;

@@ -159,14 +159,14 @@ function listExamples(details: JsonObject): readonly string[] {
   return texts.filter((text) => typeof text === 'string');
 }
 
-/** An empty `accepts` says that nothing is asked. So does an entry whose every price is 0. */
+/** An empty `accepts` says that nothing is asked. So does an entry whose every price is 0, or whose price is null. */
 function findSale(details: JsonObject): Pick<ManifestEntry, 'sale'> {
   const { accepts } = details;
   const sign = findPriceSign(details);
   if (isJsonList(accepts) && accepts.length === 0) {
     return { sale: sign === 'positive' ? 'both' : 'free' };
   }
-  if (sign === 'zero') return { sale: 'free' };
+  if (sign === 'zero' || (sign === null && details['price'] === null)) return { sale: 'free' };
   return sign === 'positive' || isJsonList(accepts) ? { sale: 'priced' } : {};
 }
 

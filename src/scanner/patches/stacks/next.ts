@@ -136,7 +136,11 @@ function writeDocumentRoute(document: ServedDocument): string[] {
     typeof document.body === 'string'
       ? `new Response(${toBodyLiteral(document)}, { headers: { 'Content-Type': ${toJsString(document.contentType)} } })`
       : `Response.json(${toBodyLiteral(document)})`;
-  return ['export const GET = () =>', `  ${answer};`];
+  return [
+    `// Delete public${document.path}, if there is one: Next refuses a file and a route at one path.`,
+    'export const GET = () =>',
+    `  ${answer};`,
+  ];
 }
 
 function toRouteFile(template: RouteTemplate | null): string {

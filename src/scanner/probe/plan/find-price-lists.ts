@@ -35,9 +35,9 @@ const FREE_LIST = /free|unpaid/i;
 const WRITTEN_PRICE = /\$\s?[0-9]*\.?[0-9]|[0-9]\s*USDC?\b/i;
 const REQUEST =
   /^(?:(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+)?((?:\/|https?:\/\/)[^\s`'",)]*)/i;
-/** "GET /fact/water", "- `GET /fact/:slug` $0.01", "### POST /sum", "| GET | /fact |" */
+/** "GET /fact/water", "- `GET /fact/:slug` $0.01", "### POST /sum", "| GET | [/fact](/fact) |", "Paid sums: POST /sum" */
 const LINE =
-  /^[\s>]*(?:\|\s*|#{1,6}\s+|[-*+]\s+|[0-9]{1,3}[.)]\s+)?[`*_]{0,3}([Gg][Ee][Tt]|POST|PUT|PATCH|DELETE)[`*_]{0,3}[\s|]+[`*_]{0,3}((?:\/|https?:\/\/)[^\s`*|)]*)(.*)$/;
+  /^[\s>]*(?:\|\s*|#{1,6}\s+|[-*+]\s+|[0-9]{1,3}[.)]\s+)?(?:\w[\w -]{0,40}:\s+)?[`*_]{0,3}([Gg][Ee][Tt]|POST|PUT|PATCH|DELETE)[`*_]{0,3}[\s|]+[`*_[]{0,3}((?:\/|https?:\/\/)[^\s`*|)]*)(.*)$/;
 
 /** Returns at most 20 paths with their methods, those of the root first. */
 export function findPriceLists(wave: FirstWave, kit: Kit): readonly PricedPath[] {
@@ -121,7 +121,7 @@ function readLlmsLines({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): reado
   return reading.body.split('\n', MAX_LINES).flatMap((line): readonly PricedPath[] => {
     const [, method = '', target = '', rest = ''] =
       LINE.exec(line.slice(0, MAX_LINE_CHARS).trimEnd()) ?? [];
-    const template = target === '' ? null : findPath(target.replace(/[.,;:]+$/, ''));
+    const template = target === '' ? null : findPath(target.replace(/\]\(.*|[.,;:]+$/, ''));
     if (template === null) return [];
     const example = findExample(template, [rest], findPath);
     return [{ method: method.toUpperCase(), template, example, source: 'llms' }];

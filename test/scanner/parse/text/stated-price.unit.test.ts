@@ -33,6 +33,8 @@ describe('readStatedPrice', () => {
     [{ amount: '5', currency: 'USDC' }, inBoth('5', '5', true)],
     [{ amount: '10000', currency: 'USD' }, inDollars('10000')],
     [{ amount: '$10000' }, inDollars('10000')],
+    [{ amount: 'PAID $0.01' }, inDollars('0.01')],
+    [{ amount: 'paid once' }, null],
     [{ priceAtomic: 10_000 }, inUnits('10000')],
     [{ amount_atomic: '10000', asset: 'USDC' }, inUnits('10000', 'USDC')],
     [{ amount: '10000', currency: 'EURC', decimals: 6 }, null],
@@ -63,6 +65,11 @@ describe('findPriceSign', () => {
     [{ 'x-payment-info': { scheme: 'free', price: '$0.01' } }, 'positive'],
     [{ 'x-payment-info': { scheme: 'exact', flat_fee_atomic: 5000 } }, null],
     [{ input: { type: 'free' } }, null],
+    [{ enabled: false, price: '$0.01' }, 'zero'],
+    [{ x402: { enabled: false, price: '$0.01' } }, 'zero'],
+    [{ enabled: true, price: '$0.01' }, 'positive'],
+    [{ enabled: 'false', price: '$0.01' }, 'positive'],
+    [{ price_human: '$0.02' }, 'positive'],
   ])('reads %j', (details, sign) => {
     expect(findPriceSign(details)).toBe(sign);
   });

@@ -58,6 +58,12 @@ describe('fixFaults', () => {
     expect(fix(offer({ network: 'eip155:1' }))).toContain('set network to "eip155:8453"');
     expect(fix(offer({ asset: 'USDC' }))).toContain('the address of USDC on Base');
     expect(fix(offer({ amount: '$1' }))).toContain('1 USDC is "1000000"');
+    expect(fix(offer({ asset: 'USDC', extra: {} }))).toContain('set extra.name to "USD Coin"');
+    expect(fix(offer({ asset: `0x${'1'.repeat(40)}`, extra: {} }))).toContain("token's own");
+    expect(fix(offer({ amount: undefined, maxAmountRequired: '0.05' }))).toBe(
+      'use the names of version 2: amount in place of maxAmountRequired; write amount in base units, as text: 1 USDC is "1000000"',
+    );
+    expect(fix(offer({ amount: undefined, maxAmountRequired: '5000' }))).toMatch(/Required$/);
   });
 
   test.each<[withdrawDelay: JsonValue, scheme: string, fix: string]>([

@@ -202,6 +202,16 @@ describe('parseManifest', () => {
     });
   });
 
+  test('takes a price of null for free, unless terms stand beside it', () => {
+    expect(parseEntry({ price: null })?.sale).toBe('free');
+    expect(parseEntry({ price: null, accepts: [{ amount: '5' }] })?.sale).toBe('priced');
+    expect(parseEntry({ price: null, price_human: '$0.02' })).toMatchObject({
+      price: '0.02',
+      sale: 'priced',
+    });
+    expect(parseEntry({})?.sale).toBeUndefined();
+  });
+
   test('does not take a malformed value for a term', () => {
     const malformed = {
       method: 'TEAPOT',
