@@ -38,7 +38,7 @@ import {
   findOwnResources,
   findSignIns,
 } from '../x402/challenged-resources.ts';
-import { fixFaults, fixNetwork, fixUnknownNetwork, fixVersion } from '../x402/fault-fixes.ts';
+import { fixFaults, fixNetwork, fixUnknownNetwork } from '../x402/fault-fixes.ts';
 import { findOffersBeside } from '../x402/find-terms.ts';
 import { describeIllTyped } from '../x402/ill-typed-members.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
@@ -52,6 +52,7 @@ import {
   describeUnknown,
   describeUnpaidMethod,
   findNamedMember,
+  fixVersion,
   quoteClient,
 } from '../x402/offer-evidence.ts';
 import {

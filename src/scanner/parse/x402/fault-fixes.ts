@@ -8,7 +8,6 @@ import { findOfferAsset, type KnownAsset, listKnownAssets } from './assets.ts';
 import { AMOUNT_MEMBERS, type Offer } from './challenge.ts';
 import { isEvmAddress } from './namespaces.ts';
 import { isKnownNetwork, suggestNetwork, toCaip2, toNetworkName } from './networks.ts';
-import { findOfferFaults } from './offer-faults.ts';
 import type { ExtraForm } from './scheme-row.ts';
 import { findSchemeRow } from './schemes.ts';
 
@@ -64,12 +63,6 @@ function showEntry(value: JsonValue | undefined): string {
 /** Joins the fixes of all faults of one offer: 'set payTo to your own address; set scheme to "exact"'. */
 export function fixFaults(faults: readonly OfferFault[], offer: Offer, version: 1 | 2): string {
   return [...new Set(faults.map((fault) => fixFault(fault, offer, version)))].join('; ');
-}
-
-/** A challenge that lacks its version often has bad offers too: one fix names both. */
-export function fixVersion([offer]: readonly Offer[]): string {
-  const offerFix = offer === undefined ? '' : fixFaults(findOfferFaults(offer, 2), offer, 2);
-  return `Set x402Version to the number 2${offerFix === '' ? '' : `; ${offerFix}`}.`;
 }
 
 function fixFault(fault: OfferFault, offer: Offer, version: 1 | 2): string {

@@ -1,10 +1,15 @@
-/** Describes offers for evidence: the faults of an unsound offer, what is unknown, the words of a client. */
+/** Describes offers for evidence and fixes: the faults of an unsound offer, what is unknown, the words of a client. */
 import { REFUSED_WHOLE_PREFIX, SIGNED_UNSOUND_PREFIX } from '../../model/payability.ts';
 import { type JsonValue, jsonObject, showJson } from '../json/json.ts';
 import { quoteText } from '../text/text.ts';
 import type { Offer } from './challenge.ts';
-import { describeFault, type OfferFault } from './fault-fixes.ts';
-import { isUnknownPair, isUnknownScheme, listLackedMembers } from './offer-faults.ts';
+import { describeFault, fixFaults, type OfferFault } from './fault-fixes.ts';
+import {
+  findOfferFaults,
+  isUnknownPair,
+  isUnknownScheme,
+  listLackedMembers,
+} from './offer-faults.ts';
 import { findSchemeRow, hasOtherContract, isPaidMethod } from './schemes.ts';
 
 const MAX_MESSAGE_CHARS = 110;
@@ -30,6 +35,12 @@ export function describeFaults(
   const isPairNamed = isUnknownPair(offer, version) && (isUnknownScheme(offer) || !hasNetworkFault);
   const unknown = isPairNamed ? [describeUnknown(offer)] : [];
   return [...unknown, ...texts].join('; ') + (namedFault === null ? note : '');
+}
+
+/** A challenge that lacks its version often has bad offers too: one fix names both. */
+export function fixVersion([offer]: readonly Offer[]): string {
+  const offerFix = offer === undefined ? '' : fixFaults(findOfferFaults(offer, 2), offer, 2);
+  return `Set x402Version to the number 2${offerFix === '' ? '' : `; ${offerFix}`}.`;
 }
 
 /** Names what is unknown, the scheme first. An unknown scheme need not have the members of `exact`. */
