@@ -40,7 +40,7 @@ export class OurFault extends Error {
   }
 }
 
-/** Our code for ENETUNREACH if this machine has no route. If it has one, a router sent it, and the code stays. */
+/** Replaces the code ENETUNREACH if this machine has no route to the address. Otherwise a router sent ENETUNREACH. */
 export const NO_OWN_ROUTE = 'NO_OWN_ROUTE';
 
 const INVALID_HTTP: RequestFailure = {

@@ -55,9 +55,10 @@ export class ManifestSales {
   }
 
   list(): readonly ManifestSale[] {
-    return this.#entries.flatMap(({ example, ...local }) =>
-      this.#toSale(local).map((sale) => (example === undefined ? sale : { ...sale, example })),
-    );
+    return this.#entries.flatMap((local) => {
+      const example = local.example === undefined ? {} : { example: local.example };
+      return this.#toSales(local).map((sale) => ({ ...sale, ...example }));
+    });
   }
 
   /** True if an entry says that nothing is asked for this operation. */
@@ -77,7 +78,8 @@ export class ManifestSales {
     return this.#freeKeys.has(`${method} ${key}`) || this.#freeKeys.has(`* ${key}`);
   }
 
-  #toSale({ entry, template }: LocalEntry): readonly ManifestSale[] {
+  /** Returns one sale, or none for a document that every scan requests. */
+  #toSales({ entry, template }: LocalEntry): readonly ManifestSale[] {
     const { method, sale } = entry;
     const methods = method === null ? ['GET', 'POST'] : [method];
     const operations = methods.flatMap(
