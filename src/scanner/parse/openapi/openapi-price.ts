@@ -184,9 +184,9 @@ function readMppAmount(offer: JsonObject): string | null {
 function readFlatMember(info: JsonObject, infoPointer: string): PriceDeclaration | null {
   for (const { name, value, price } of listFlatPrices(info)) {
     const pointer = `${infoPointer}/${name}`;
-    // A whole amount of USDC may be in base units. Dollars have none.
-    const mayBeUnits = price.currency === 'USDC';
-    const declared = mayBeUnits ? toLegacyPrice(price, pointer) : toFlatPrice(value, pointer);
+    // A whole amount of USDC may be in base units. Dollars have none, and another currency cannot be compared.
+    const isInDollars = price.currency === 'USD';
+    const declared = isInDollars ? toFlatPrice(value, pointer) : toLegacyPrice(price, pointer);
     if (declared !== null) return declared;
   }
   return null;

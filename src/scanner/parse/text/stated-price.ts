@@ -64,10 +64,18 @@ const MAX_DECIMALS = 36;
 /** Lists the members that hold a price themselves, such as `price_usd`, as objects that `readStatedPrice` reads. */
 export function listFlatPrices(details: JsonObject) {
   if (!isPriceOfOneCall(details)) return [];
-  return Object.entries(FLAT_PRICE_MEMBERS).flatMap(([name, currency]) => {
+  const other = ['currency', 'token', 'asset'].map((name) => details[name]).find(isOtherCurrency);
+  return Object.entries(FLAT_PRICE_MEMBERS).flatMap(([name, stated]) => {
     const amount = details[name];
+    // "price_usd" is in dollars in whatever token a buyer pays.
+    const currency = /usd/i.test(name) ? stated : (other ?? stated);
     return amount === undefined ? [] : [{ name, value: amount, price: { amount, currency } }];
   });
+}
+
+/** True for a symbol that names no dollar: "XLM", "sats". */
+function isOtherCurrency(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && SYMBOL.test(value) && !/usd/i.test(value);
 }
 
 /** False for a price by month ("interval": "month"), and for one that the seller calls dynamic. */
@@ -89,8 +97,7 @@ export function readStatedPrice(price: JsonObject): StatedPrice | null {
   const { amount: stated, currency = null, decimals } = price;
   if (!isPriceOfOneCall(price)) return null;
   if (currency !== null && !/^USDC?$/i.test(jsonText(currency) ?? '')) return null;
-  const token = jsonText(price['token']);
-  if (token !== null && SYMBOL.test(token) && !/usd/i.test(token)) return null;
+  if (isOtherCurrency(price['token'])) return null;
   const amount = toDollars(stated);
   if (amount === null) return readAtomicPrice(price);
   const asset = jsonText(price['asset']);

@@ -232,8 +232,7 @@ function readPrice(details: JsonObject): StatedPrice {
 /** Reads the price in a member for it, or else `amount` and `currency` of the object itself. */
 function readOwnPrice(details: JsonObject): StatedPrice | null {
   for (const { value, price } of listFlatPrices(details)) {
-    const { token = null } = details;
-    const stated = readStatedPrice(isJsonObject(value) ? value : { ...price, token });
+    const stated = readStatedPrice(isJsonObject(value) ? value : price);
     if (stated !== null) return stated;
   }
   return readStatedPrice(details);

@@ -31,6 +31,8 @@ const ADDRESS_MEMBERS = ['path', 'endpoint', 'route', 'url', 'uri', 'resource', 
 const EXAMPLE_MEMBERS = ['example', 'example_url', 'exampleUrl', 'example_path', 'sample', 'try'];
 const PAID_LIST = /(?<!un)paid|pric(?:e|ing)/i;
 const FREE_LIST = /free|unpaid/i;
+/** A map of paths, which beside a price has what is sold: { "endpoints": { "rates": "/rates" }, "price": "$0.01" }. */
+const PATH_MAP = /^(?:endpoints|routes|paths)$/i;
 /** "$0.01" or "0.001 USDC" */
 const WRITTEN_PRICE = /\$\s?[0-9]*\.?[0-9]|[0-9]\s*USDC?\b/i;
 const REQUEST =
@@ -88,8 +90,10 @@ class RootReader {
     const isSold = sign === 'positive' || (isPaidList && sign === null);
     if (address !== undefined) this.#add(address, value, isSold);
     for (const [name, inner] of Object.entries(value)) {
-      const isPaid = PAID_LIST.test(name) || (isPaidList && !FREE_LIST.test(name));
+      const isPriced = PAID_LIST.test(name) || (sign === 'positive' && PATH_MAP.test(name));
+      const isPaid = isPriced || (isPaidList && !FREE_LIST.test(name));
       if (REQUEST.test(name)) this.#readKey(name, inner, isPaid);
+      else if (typeof inner === 'string' && isPaidList) this.#add(inner, {}, isPaid);
       else if (typeof inner === 'object') this.read(inner, isPaid, depth + 1);
     }
   }
@@ -119,13 +123,24 @@ function readLlmsLines({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): reado
   if (reading.state !== 'present') return [];
   const findPath: FindPath = (reference) => findPathOnOrigin(origin.url, reference, kit);
   return reading.body.split('\n', MAX_LINES).flatMap((line): readonly PricedPath[] => {
-    const [, method = '', target = '', rest = ''] =
-      LINE.exec(line.slice(0, MAX_LINE_CHARS).trimEnd()) ?? [];
+    const text = line.slice(0, MAX_LINE_CHARS).trimEnd();
+    const [, method = '', target = '', rest = ''] = LINE.exec(text) ?? readCurl(text);
     const template = target === '' ? null : findPath(target.replace(/\]\(.*|[.,;:]+$/, ''));
     if (template === null) return [];
     const example = findExample(template, [rest], findPath);
     return [{ method: method.toUpperCase(), template, example, source: 'llms' }];
   });
+}
+
+const CURL = /^[\s>$`]*curl\s.*?(https?:\/\/[^\s'"`]+)(.*)$/;
+
+/** Reads `curl -X POST https://…`. Data without a method means POST. Returns what LINE has: all, method, address, rest. */
+function readCurl(line: string): readonly string[] {
+  const [all, target, rest] = CURL.exec(line) ?? [];
+  if (all === undefined || target === undefined || rest === undefined) return [];
+  const isPost = /\s(?:-d|--data\S*|--json)\s/.test(line);
+  const method = /\s(?:-X|--request)\s*([A-Z]+)/.exec(line)?.[1] ?? (isPost ? 'POST' : 'GET');
+  return [all, method, target, rest];
 }
 
 const PARAMETER = /:\w+|\{[^}]*\}|\[\w+\]|\*/g;

@@ -44,6 +44,7 @@ describe('readPrice', () => {
     ['/price', { price: 'USD 25' }, { kind: 'legacy', amount: '25' }],
     ['/price', { price: 'ask us' }, { kind: 'legacy', amount: null }],
     ['/price_usd', { price_usd: 0.02 }, { kind: 'legacy', amount: '0.02' }],
+    ['/price', { price: '100', currency: 'sats' }, { kind: 'legacy', amount: null }],
     [
       '',
       { pricingMode: 'range', minPrice: '0.01', maxPrice: '0.10' },

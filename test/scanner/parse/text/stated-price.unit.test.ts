@@ -35,6 +35,7 @@ describe('readStatedPrice', () => {
     [{ amount: '$10000' }, inDollars('10000')],
     [{ amount: 'PAID $0.01' }, inDollars('0.01')],
     [{ amount: 'paid once' }, null],
+    [{ amount: '0.01', token: 'XLM' }, null],
     [{ priceAtomic: 10_000 }, inUnits('10000')],
     [{ amount_atomic: '10000', asset: 'USDC' }, inUnits('10000', 'USDC')],
     [{ amount: '10000', currency: 'EURC', decimals: 6 }, null],
