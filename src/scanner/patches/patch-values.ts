@@ -3,6 +3,7 @@ import type { FreeRoute, ReportOffer, ReportRoute, ScanReport } from '../model/r
 import { cleanText } from '../parse/text/text.ts';
 import { parseAmount, toDecimal } from '../parse/x402/amount.ts';
 import { findKnownAsset, listKnownAssets } from '../parse/x402/assets.ts';
+import { suggestNetwork } from '../parse/x402/networks.ts';
 import { parseRouteTemplate, type RouteTemplate, writeRoute } from './route-template.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -157,7 +158,9 @@ function toPathname(path: string): string {
 
 function toPatchRoute(route: ReportRoute, hasOneRecipient: boolean): PatchRoute {
   const { description, mimeType } = route;
-  const offer = route.offers.find(({ network }) => NETWORK_PATTERN.test(network ?? ''));
+  const offer = route.offers
+    .map((stated) => ({ ...stated, network: suggestNetwork(stated.network, 2) ?? stated.network }))
+    .find(({ network }) => NETWORK_PATTERN.test(network ?? ''));
   const payTo = offer?.payTo ?? '';
   return {
     method: parseMethod(route.method),

@@ -153,6 +153,14 @@ describe('values', () => {
     },
   );
 
+  test.each([
+    ['base-mainnet', 'eip155:8453'],
+    ['solana-mainnet', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'],
+    ['gold', '<network:id>'],
+  ])('have for the network %j the network %j', (network, expected) => {
+    expect(readPatchValues(report({ network })).routes[0].network).toBe(expected);
+  });
+
   test('do not include a recipient in which check P7 finds a fault', () => {
     expect(readPatchValues(report({ p7: 'bad-checksum' })).routes[0].payTo).toBe('<payTo>');
   });
