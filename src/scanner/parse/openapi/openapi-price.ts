@@ -61,9 +61,9 @@ const MAX_LIST_ITEMS = 50;
 /** An MPP amount with a currency code is in cents, not in base units of a token. */
 const CURRENCY_CODE = /^[a-z]{3}$/i;
 
-/** Members in which sellers state a price beside x-payment-info: "x-price-usd", "x-x402", "x-acme-price-usdc". */
+/** Members in which sellers state a price beside x-payment-info: "x-price-usd", "x-402", "x-payment-required". */
 const PRICE_EXTENSION =
-  /^x-(?:[a-z0-9]{1,20}-){0,4}(?:price|pricing|payment|x402)(?:-(?:usdc?|atomic))?$/i;
+  /^x-(?:[a-z0-9]{1,20}-){0,4}(?:price|pricing|payment|x?402)(?:-(?:usdc?|atomic|required))?$/i;
 
 /** The payment information of an operation, and its JSON pointer. */
 type PaymentInfo = { readonly info: JsonValue | undefined; readonly pointer: string };
@@ -85,9 +85,16 @@ export function findPaymentInfo(
     pointer: `${pointer}/x-payment-info`,
   };
   if (own.info !== undefined) return own;
-  const member = Object.keys(declaring).find(
-    (name) => PRICE_EXTENSION.test(name) && findPaymentInfoSign(declaring[name]) !== null,
+  const members = Object.keys(declaring).filter(
+    (name) =>
+      PRICE_EXTENSION.test(name) &&
+      (typeof declaring[name] === 'boolean' || findPaymentInfoSign(declaring[name]) !== null),
   );
+  // "x-payment-required": false decides. A price says more than true.
+  const member =
+    members.find((name) => declaring[name] === false) ??
+    members.find((name) => declaring[name] !== true) ??
+    members[0];
   if (member !== undefined) return { info: declaring[member], pointer: `${pointer}/${member}` };
   const shared = pathItem.declaring['x-payment-info'] ?? undefined;
   if (saysFree || shared === undefined) return own;

@@ -47,6 +47,7 @@ const FLAT_PRICE_MEMBERS = {
 /** Members whose names say that they are in base units. */
 const UNIT_MEMBERS = [
   ...['price_atomic', 'priceAtomic', 'amount_atomic', 'amountAtomic'],
+  ...['price_micros', 'priceMicros'],
   ...['price_micro_usdc', 'priceMicroUsdc', 'amount_micro_usdc', 'amountMicroUsdc'],
 ];
 /** Members that say what else than one call a price buys. */
@@ -193,7 +194,7 @@ export type PriceSign = 'positive' | 'zero' | null;
 
 /** Matches "price", "price_usd", "priceUsd", "amountAtomic", "maxAmountRequired", "minPrice", "pricing", "offers". */
 const PRICE_MEMBER =
-  /^(?:(?:min|max|base|unit|fixed)[-_]?)?(?:price|pricing|amount|cost|fee)s?(?:[-_]?(?:usdc?|micro|atomic|units?|raw|dollars?|cents|required|range|human|display|min|max|per[-_]?(?:call|request)))*$/i;
+  /^(?:(?:min|max|base|unit|fixed)[-_]?)?(?:price|pricing|amount|cost|fee)s?(?:[-_]?(?:usdc?|micros?|atomic|units?|raw|dollars?|cents|required|range|human|display|min|max|per[-_]?(?:call|request)))*$/i;
 const PRICE_CONTAINER = /^(?:x-payment-info|x402|payment|payment_?info|offers|accepts)$/i;
 /** Members of a price object that hold its amount. */
 const AMOUNT_MEMBER = /^(?:value|min|max|minimum|maximum|usdc?|atomic|per[-_]?(?:call|request))$/i;

@@ -151,6 +151,7 @@ describe('operations', () => {
     ['x-x402', { price: '0.03 USDC', network: 'base' }, '0.03'],
     ['x-payment', { amount: '1.00', currency: 'USDC', scheme: 'tx-hash-v1' }, '1.00'],
     ['x-pricing', { price_usd: 0.04 }, '0.04'],
+    ['x-402', { price_usdc: 0.05, priceMicros: 50_000 }, '0.05'],
   ])('are paid by a price in %s: %j', (name, value, amount) => {
     const pointer = expect.stringContaining(`/paths/~1x/post/${name}`);
     expect(readOperation('/x', { post: { [name]: value } })).toMatchObject({
@@ -172,9 +173,26 @@ describe('operations', () => {
     expect({ paid, price }).toEqual({ paid: false, price: null });
   });
 
-  test('are free by a price of nothing in another member', () => {
-    const operation = readOperation('/x', { post: { 'x-price-usdc': 0 } });
-    expect(operation).toMatchObject({ paid: false, free: true });
+  test.each([{ 'x-price-usdc': 0 }, { 'x-402': { priceMicros: 0 } }])(
+    'are free by a price of nothing in another member: %j',
+    (post) => {
+      expect(readOperation('/x', { post })).toMatchObject({ paid: false, free: true });
+    },
+  );
+
+  test('are paid or not by x-payment-required, in whatever order a price stands beside it', () => {
+    const [yes, no] = [{ 'x-payment-required': true }, { 'x-payment-required': false }];
+    const read = (post: JsonObject) => readOperation('/x', { post });
+    expect(read(yes)).toMatchObject({ paid: true, price: null });
+    for (const post of [
+      { ...yes, 'x-price': '0.01' },
+      { 'x-price': '0.01', ...yes },
+    ]) {
+      expect(read(post)).toMatchObject({ paid: true, price: { amount: '0.01' } });
+    }
+    for (const post of [no, { ...no, 'x-price': 'quoted' }, { 'x-price': 'quoted', ...no }]) {
+      expect(read(post)).toMatchObject({ paid: false, costsNothing: true });
+    }
   });
 
   test('prefer their own x-payment-info to every other place', () => {
