@@ -60,12 +60,26 @@ export function findEntryLists(manifest: JsonObject): EntryLists | null {
     ...mapNames.flatMap((name) => readMap(jsonObject(manifest[name]), `/${name}`)),
   ];
   const usualEntries = entries.filter((entry) => 'address' in entry);
-  const foundEntries = usualEntries.length > 0 ? usualEntries : readOtherLists(manifest);
+  const foundEntries =
+    usualEntries.length > 0 ? addDetails(usualEntries, manifest) : readOtherLists(manifest);
   if (listNames.length === 0 && foundEntries.length === 0) return null;
   return {
     entries: foundEntries.map((entry) => addBase(entry, base ?? null)),
     unaddressed: entries.find((entry) => !('address' in entry))?.pointer ?? null,
   };
+}
+
+/** Lists of addresses alone may have their methods and prices in another list of the manifest: { "catalog": […] }. */
+function addDetails(entries: readonly AddressedEntry[], manifest: JsonObject) {
+  const isBare = entries.every(({ details }) => Object.keys(details).length === 0);
+  const toPath = (address: string) => address.replace(/^(?:[a-z]+\s+)?https?:\/\/[^/]*/i, '');
+  const detailed = Map.groupBy(isBare ? readOtherLists(manifest) : [], ({ address }) =>
+    toPath(address),
+  );
+  return entries.flatMap((entry) => {
+    const found = detailed.get(toPath(entry.address)) ?? [entry];
+    return found.map((one) => ({ ...one, address: entry.address, oddPlace: entry.oddPlace }));
+  });
 }
 
 type Entry = AddressedEntry | { readonly pointer: string };

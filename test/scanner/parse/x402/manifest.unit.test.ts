@@ -28,6 +28,23 @@ describe('parseManifest', () => {
     ]);
   });
 
+  test('adds the methods and prices of another list to a list of addresses alone', () => {
+    const catalog = [
+      { path: '/x', method: 'POST', price: '$0.03' },
+      { url: 'https://seller.example/unlisted', price: '$9' },
+    ];
+    const read = (resources: JsonValue) =>
+      parseEntries({ resources, catalog }).map(({ target, method, price, oddPlace }) => {
+        return [target, method, price, oddPlace];
+      });
+    expect(read([RESOURCE_URL, 'https://seller.example/y'])).toEqual([
+      [RESOURCE_URL, 'POST', '0.03', undefined],
+      ['https://seller.example/y', null, null, undefined],
+    ]);
+    const withDetails = [RESOURCE_URL, { url: 'https://seller.example/y', method: 'GET' }];
+    expect(read(withDetails)[0]).toEqual([RESOURCE_URL, null, null, undefined]);
+  });
+
   test('reads all lists that exist, and skips entries without an address', () => {
     const listed = parseEntries({
       resources: ['/a', 1, null, {}, { path: 'no' }, ''],
