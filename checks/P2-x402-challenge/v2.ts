@@ -64,19 +64,19 @@ export default defineCheck({
     if (selling.length === 0) {
       return judgeNotKnown(resources, kit) ?? judgeNothingPaid(resources, soft404, kit);
     }
-    const madeUpResources = selling.filter((resource) => kit.isMadeUp(resource));
-    const paid = selling.filter((resource) => !madeUpResources.includes(resource));
-    if (paid.length === 0) {
-      const evidence = `every id in a paid path was made up: ${kit.answers(madeUpResources)}`;
+    const madeUp404s = selling.filter((resource) => kit.isMadeUp(resource));
+    const judged = selling.filter((resource) => !madeUp404s.includes(resource));
+    if (judged.length === 0) {
+      const evidence = `every id in a paid path was made up: ${kit.answers(madeUp404s)}`;
       return judgeNotKnown(resources, kit) ?? ['made-up', evidence];
     }
 
     const challenged = kit.challenged(resources);
     const resourcesWithChallenge = new Set(challenged.map(({ resource }) => resource));
-    const unchallenged = paid.filter((resource) => !resourcesWithChallenge.has(resource));
+    const unchallenged = judged.filter((resource) => !resourcesWithChallenge.has(resource));
     const unsentPosts = unchallenged.filter((resource) => needsUnsentPost(resource, kit));
     const failingResources = unchallenged.filter((resource) => !unsentPosts.includes(resource));
-    const askingCount = paid.length - unchallenged.length;
+    const askingCount = judged.length - unchallenged.length;
     if (askingCount === 0) return judgeNoChallenge(failingResources, unsentPosts, resources, kit);
 
     const uncountedNote = formatUncountedNote(resources, kit);
@@ -95,13 +95,14 @@ export default defineCheck({
     if (version1.length > 0) {
       const list = kit.answers(version1.map(({ resource }) => resource));
       const evidence = `${version1.length} of ${challenged.length} challenges are version 1: ${list}${uncountedNote}`;
+      // The answer to a random path may show the seller's stack too.
       return [
         'v1-only',
         evidence,
         findVersion2Fix([...version1.map(({ probe }) => probe.answer), soft404], kit),
       ];
     }
-    const sampleNote = formatSampleNote(resources, madeUpResources.length, soft404, kit);
+    const sampleNote = formatSampleNote(resources, madeUp404s.length, soft404, kit);
     return ['challenged', `${summary}${uncountedNote}${sampleNote}`];
   },
 });
@@ -137,14 +138,13 @@ function judgeNoChallenge(
       ORDER_FIX,
     );
   }
-  // Only valid input would get the challenge. The scan sends no valid body, which could run the handler, and a value that
-  // it made up may be invalid.
-  const withUnknownInput = failingResources.filter(
+  // The scan sends these no valid input: a valid body could run the handler, and a made-up value may be wrong.
+  const withoutValidInput = failingResources.filter(
     (resource) => kit.isPostOnly(resource) || resource.madeUp === true,
   );
   if (
-    withUnknownInput.length > 0 &&
-    withUnknownInput.every((resource) => kit.validatesFirst(resource))
+    withoutValidInput.length > 0 &&
+    withoutValidInput.every((resource) => kit.validatesFirst(resource))
   ) {
     const evidence = `no challenge came before input was validated: ${kit.answers(failingResources)}`;
     return ['validates-only', evidence];
