@@ -26,6 +26,7 @@ const WEAKEST_TRIM = { maxTextChars: Number.POSITIVE_INFINITY, dropsUnreadHeader
 /** Returns the exit code. Throws UsageError, and the errors of a scan. */
 export async function captureCommand(args: readonly string[], streams: Streams): Promise<0> {
   const { origin, from, output, flags, checksVersion } = parse(args);
+  // Exactly one of `origin` and `from` is null.
   const fullRecording =
     from === null ? await recordScan(origin ?? '', flags, streams) : await readRecording(from);
   const engine = await startEngine(checksVersion);
@@ -71,7 +72,7 @@ async function recordScan(
   flags: readonly string[],
   streams: Streams,
 ): Promise<Recording> {
-  // A published recording must not hold the answer of a resource that the user named.
+  // If the origin has a path, that resource's answer must not be in a recording that may be published.
   const options = { ...parseScanOptions([origin, ...flags]), resource: null };
   const pool = await bootPool();
   try {

@@ -138,12 +138,13 @@ export class TrialRun {
 
   /** Runs T1, or says why the route cannot be paid. */
   async #tryFirst(tester: RouteTester): Promise<TriedRoute> {
-    const noChallenge = this.#isDown ? null : await findObstacle(tester);
-    if (noChallenge === null) return this.#payOnce(tester);
-    const finding = judgeUnpaidAnswer(noChallenge, tester, this.#options.areRoutesNamed);
+    const obstacle = this.#isDown ? null : await findObstacle(tester);
+    // If the seller is down, `#payOnce` adds the finding for that.
+    if (obstacle === null) return this.#payOnce(tester);
+    const finding = judgeUnpaidAnswer(obstacle, tester, this.#options.areRoutesNamed);
     this.#addFinding('T1', tester, finding);
     const skipFinding = finding.status === 'not_run' ? finding : notPaid(finding.evidence);
-    return { tester, skipFinding, asksForPayment: noChallenge.asksForPayment };
+    return { tester, skipFinding, asksForPayment: obstacle.asksForPayment };
   }
 
   async #payOnce(tester: RouteTester): Promise<TriedRoute> {
@@ -163,11 +164,11 @@ export class TrialRun {
 
   /** The seller delivered without asking this facilitator: it takes anything, or asks another facilitator. */
   async #sendBadPayments(tester: RouteTester): Promise<TriedRoute> {
-    const gifts = await tryAnyPayment(tester);
-    for (const { id, finding } of gifts) this.#addFinding(id, tester, finding);
-    if (gifts.length > 0) {
+    const failures = await tryAnyPayment(tester);
+    for (const { id, finding } of failures) this.#addFinding(id, tester, finding);
+    if (failures.length > 0) {
       const skipFinding = notRun('the seller delivers without asking this facilitator, see T1');
-      return { tester, skipFinding, asksForPayment: true, judgedIds: gifts.map(({ id }) => id) };
+      return { tester, skipFinding, asksForPayment: true, judgedIds: failures.map(({ id }) => id) };
     }
     const { url } = this.#options.parts.facilitator;
     const reason = `${toRouteName(tester.route)} delivers without asking this facilitator: wrong variable, or another facilitator than ${url}`;
@@ -236,8 +237,8 @@ export class TrialRun {
 
   async #findOutageObstacle(tester: RouteTester): Promise<TrialFinding | null> {
     if (this.#isDown) return notRun(PROCESS_ENDED);
-    const noChallenge = await findObstacle(tester);
-    return noChallenge && notRun(noChallenge.message);
+    const obstacle = await findObstacle(tester);
+    return obstacle && notRun(obstacle.message);
   }
 
   /** Repeats a trial with a timeout once, because a slow machine is not a finding. */
@@ -247,6 +248,7 @@ export class TrialRun {
     trial: () => Promise<Finding>,
   ): Promise<Finding | TrialFinding> {
     if (this.#isDown) {
+      // T1 is the good payment, so without it the route was not paid.
       const skipped = id === 'T1' ? notPaid(PROCESS_ENDED) : notRun(PROCESS_ENDED);
       this.#addFinding(id, tester, skipped);
       return skipped;

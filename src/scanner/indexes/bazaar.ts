@@ -114,11 +114,11 @@ async function askPage(
   return isPage ? { ok: true, value } : toFailure(`${name} answered in an unknown shape`);
 }
 
-/** `address` is null if the rows are about an origin. */
-export function toFacts(address: string | null, rows: readonly PaidCounts[]): SettlementFacts {
+/** Without an address, the rows are about an origin. */
+export function toFacts(rows: readonly PaidCounts[], address?: string): SettlementFacts {
   const instants = rows.map(({ lastAt }) => lastAt).filter((at) => at !== null);
   return {
-    address,
+    address: address ?? null,
     // The Bazaar counts only settlements of its own facilitator, and some rows have no count. If no row has a
     // count, the window is unknown.
     windowDays: rows.some(({ calls }) => calls !== null) ? WINDOW_DAYS : 0,

@@ -74,13 +74,13 @@ export function createCensusStanding(
   return {
     origin: standing.origin,
     async settlements(origin, payees) {
-      const importedFacts = await readImport(origin, payees, (items) => toFacts(null, items));
+      const importedFacts = await readImport(origin, payees, (items) => toFacts(items));
       if (hasSettlement(importedFacts)) return importedFacts;
       const answer = await standing.settlements(origin, payees);
       if (answer.state === 'off') return importedFacts;
+      // A window of 0 days: x402scan has no rows of the origin, and the request about its recipient came too soon.
       const isUnknown = answer.state === 'seen' && answer.data.windowDays === 0;
       if (!isUnknown || hasSettlement(answer)) return answer;
-      // x402scan has no rows of the origin, and the request about its recipient came too soon.
       return importedFacts.state === 'failed' ? importedFacts : X402SCAN_NOT_ASKED;
     },
     listings: (payees, origin) =>

@@ -84,7 +84,7 @@ const originRow = Type.Object({
 });
 const isOriginRows = compileValidator(Type.Array(originRow));
 
-/** `total`: number of payment options. `verified`: number of those whose recipient signed for the origin. */
+/** `total`: number of payment options. `verified`: of those whose recipient signed for the origin, or true for all. */
 const isVerification = compileValidator(
   Type.Object({ verified: Type.Union([count, Type.Boolean()]), total: Type.Optional(count) }),
 );
@@ -144,13 +144,13 @@ export function readOriginRows(answer: string): readonly OriginRow[] | Unread {
   }));
 }
 
-/** Returns true if every recipient in the index has signed for the origin. */
+/** Returns true if every recipient in the index has signed for the origin; if the index gives no total, if one has. */
 export function readVerification(answer: string): boolean | Unread {
   const { data, unread } = readTrpc(answer);
   if (!isVerification(data)) return unread;
   const { verified, total } = data;
   if (typeof verified === 'boolean') return verified;
-  return verified > 0 && verified === (total ?? verified);
+  return verified > 0 && (total === undefined || verified === total);
 }
 
 export function readSellerRows(answer: string) {
@@ -166,6 +166,7 @@ export function readSellerRows(answer: string) {
   }));
 }
 
+/** Reads `resources` (CDP) or `items` (x402's specification). Null: the answer is not JSON, or has another shape. */
 export function readMerchantPage(
   answer: string,
   { address, limit }: { readonly address: string; readonly limit: number },

@@ -108,7 +108,7 @@ export function listSettlementSources(
     sources.push(
       toAddressSource('Bazaar', bazaarUrl, async (address, context) => {
         const merchant = await askMerchant(bazaarUrl, address, context);
-        return mapAnswer(merchant, ({ items }) => toFacts(address, items));
+        return mapAnswer(merchant, ({ items }) => toFacts(items, address));
       }),
     );
   }

@@ -77,7 +77,7 @@ export async function askX402scanByOrigin(
       ({ origins }) => origins?.some((listedOrigin) => isSameOrigin(listedOrigin, origin)) ?? true,
     );
     // Without rows, the origin may be unknown to the index. The window of 0 days then says that nothing is known.
-    return toFacts(null, own);
+    return toFacts(own);
   });
 }
 
@@ -91,7 +91,7 @@ export async function askX402scanByAddress(
   const answer = await askTrpc(base, 'public.sellers.all.list', input, context, SELLERS_PARSER);
   return mapAnswer(answer, (rows) => {
     const own = rows.filter(({ recipient = address }) => isSameAddress(recipient, address));
-    return { ...toFacts(address, own), windowDays: WINDOW_DAYS };
+    return { ...toFacts(own, address), windowDays: WINDOW_DAYS };
   });
 }
 

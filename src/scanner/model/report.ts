@@ -27,7 +27,7 @@ export type CheckResult = {
 /** Processor time has two budgets: one for the origin's documents, one for the answers of third parties. */
 export type BudgetName = 'origin' | 'standing';
 
-/** A score is null if no check of its category was determined. */
+/** A score is null if no check of its category was determined. `standing` is the score of the category `directory`. */
 export type SubScores = {
   readonly protocol: number | null;
   readonly docs: number | null;
@@ -73,6 +73,7 @@ export type NamedPath = {
   readonly status: number | null;
   /** Null if the answer asks for no payment over x402. */
   readonly payableBy: PayableBy | null;
+  /** Sentences for people: what the answer was, and who can pay. */
   readonly words: string;
 };
 

@@ -108,7 +108,7 @@ export function writeGuardedApp(
   extras: PaidExtras,
 ): string[] {
   const [importLine, appLine] = FRAMEWORKS[framework];
-  // The network of a sign-in is not known.
+  // A report does not name the networks of `signIns`.
   const networks = listNetworks(values.routes);
   const guardedRoutes = listSoldRoutes(values, extras);
   return [

@@ -88,9 +88,9 @@ export function toInstallComment({ file, code }: PatchPart): string | null {
   if (file.endsWith('.py')) {
     const names = listCaptures(code, PYTHON_IMPORT);
     const extras = names.flatMap((name) => X402_EXTRAS[name] ?? []);
-    const frameworks = new Set(names.flatMap((name) => PYTHON_PACKAGES[name] ?? []));
-    // The extra of the middleware also installs the framework.
-    const packages = extras.length > 0 ? [`x402[${extras.join(',')}]`] : [...frameworks];
+    const otherPackages = new Set(names.flatMap((name) => PYTHON_PACKAGES[name] ?? []));
+    // The extras of x402 install these packages too.
+    const packages = extras.length > 0 ? [`x402[${extras.join(',')}]`] : [...otherPackages];
     return packages.length === 0
       ? null
       : `# pip install ${packages.map((name) => `"${name}"`).join(' ')}`;

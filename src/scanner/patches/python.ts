@@ -74,7 +74,7 @@ export function writeGuardedRoutes(
   extras: PaidExtras,
 ): string[] {
   const suffix = framework === 'flask' ? 'Sync' : '';
-  // The network of a sign-in is not known.
+  // A report does not name the networks of `signIns`.
   const networks = listNetworks(values.routes);
   const machines = [...new Set(networks.map(toMachine))];
   const guardedRoutes = listSoldRoutes(values, extras);

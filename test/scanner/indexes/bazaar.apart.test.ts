@@ -24,7 +24,7 @@ const mockMerchant = (path = '/platform/v2/x402') =>
 const askMerchant = (base: string) =>
   shareMerchantAnswers(Date.now)(base, PAY_TO, requestContext());
 const lookup = async (base = BAZAAR_URL) =>
-  mapAnswer(await askMerchant(base), ({ items }) => toFacts(PAY_TO, items));
+  mapAnswer(await askMerchant(base), ({ items }) => toFacts(items, PAY_TO));
 
 describe("the Bazaar's count for an address", () => {
   test('is the sum of the calls of all its resources, but the greatest number of payers, because resources may share payers', async () => {

@@ -79,7 +79,7 @@ const KEYWORDS: ReadonlyMap<string, ValueForm> = new Map<string, ValueForm>([
   ...toEntries('flag', 'uniqueItems'),
   ...toEntries('type', 'type'),
   ...toEntries('ref', '$ref'),
-  ...toEntries('text', '$anchor'),
+  ...toEntries('anchor', '$anchor'),
   ...toEntries('any', 'const'),
 ]);
 
@@ -193,7 +193,7 @@ const FORMS = {
     error: 'is not a local reference',
     accepts: (value) => typeof value === 'string' && value.startsWith('#'),
   },
-  text: {
+  anchor: {
     error: 'is not a name',
     accepts: (value) => typeof value === 'string' && ANCHOR.test(value),
   },

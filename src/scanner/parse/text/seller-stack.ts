@@ -62,7 +62,7 @@ type HostingSign = Sign & {
   readonly minStatus?: number;
 };
 
-/** An application may answer 404 on the same platforms (`x-vercel-error: NOT_FOUND`), so each sign says that none runs. */
+/** Signs that no application runs. A running application may cause `x-vercel-error: NOT_FOUND`, so it is not listed. */
 const HOSTING_SIGNS: readonly HostingSign[] = [
   { platform: 'Railway', header: 'x-railway-fallback', pattern: /^true$/i },
   { platform: 'Vercel', header: 'x-vercel-error', pattern: /^DEPLOYMENT_/ },

@@ -55,8 +55,7 @@ function readHeader(value: string): readonly OtherChallenge[] {
       cleanText(token ?? removeEscapes(quotedValues[Number(quotedIndex)] ?? ''), MAX_METHOD_CHARS),
     );
     const otherMethods = methods.filter((name) => name.toLowerCase() !== 'x402');
-    // A challenge whose only method is x402 is not another protocol. MPP requires a method. If a challenge has none, but
-    // terms of x402, its seller tries x402.
+    // MPP requires a method. Without one, terms of x402 show that the seller means x402.
     const isX402 = methods.length > 0 ? otherMethods.length === 0 : X402_TERMS.test(parameters);
     if (isX402) return [];
     return [{ protocol, methods: otherMethods.filter((name) => name !== '') }];
@@ -68,16 +67,16 @@ function removeEscapes(text: string): string {
   return text.replace(/\\(.)/g, '$1');
 }
 
-type SoldRequest = Pick<OtherWay, 'method' | 'path'>;
+type X402Sale = Pick<OtherWay, 'method' | 'path'>;
 
 const MAX_PATH_CHARS = 80;
 
-/** Counts the requests of `ways` that are not in `sold`: "2 more are sold over MPP: tempo, stripe"; null for 0. */
+/** Describes requests that x402 does not sell: "2 more are sold over MPP: tempo, stripe"; null if there are none. */
 export function formatMoreSold(
   ways: readonly OtherWay[],
-  sold: readonly SoldRequest[],
+  x402Sales: readonly X402Sale[],
 ): string | null {
-  const remaining = removeSold(ways, sold);
+  const remaining = omitX402(ways, x402Sales);
   const methods = [...new Set(remaining.flatMap((way) => way.methods))].slice(0, MAX_METHODS);
   const count = formatCount(remaining);
   if (count === null || methods.length === 0) return count;
@@ -87,14 +86,14 @@ export function formatMoreSold(
 /** Like `formatMoreSold`, but without the methods: "2 more are sold over MPP". */
 export function formatMoreSoldCount(
   ways: readonly OtherWay[],
-  sold: readonly SoldRequest[],
+  x402Sales: readonly X402Sale[],
 ): string | null {
-  return formatCount(removeSold(ways, sold));
+  return formatCount(omitX402(ways, x402Sales));
 }
 
-function removeSold(ways: readonly OtherWay[], sold: readonly SoldRequest[]): readonly OtherWay[] {
+function omitX402(ways: readonly OtherWay[], x402Sales: readonly X402Sale[]): readonly OtherWay[] {
   return ways.filter(
-    ({ method, path }) => !sold.some((other) => other.method === method && other.path === path),
+    ({ method, path }) => !x402Sales.some((sale) => sale.method === method && sale.path === path),
   );
 }
 
