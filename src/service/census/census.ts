@@ -38,6 +38,7 @@ export class Census {
   readonly #options: CensusOptions;
   readonly #words: CensusWords;
   readonly #outages = new OutageWindow();
+  /** No look begins while this rest lasts: our own network had an outage. */
   readonly #rest = new LookRest();
   readonly #queue = new LookQueue();
   /** Hosts whose look began and met a limit. The look is tried again. */
@@ -69,7 +70,7 @@ export class Census {
     this.rounds.begin(host, () =>
       this.#withLease(host, async (row) => {
         if (row.isChosen && (await this.#words.useScanOfToday(row)))
-          await this.#words.planNextLook(row.host);
+          await this.#words.planLookTomorrow(row.host);
       }),
     );
   }
@@ -133,29 +134,28 @@ export class Census {
     await this.#words.storeWord(row.host, plannedDay, 'not_checked');
     // Today's look waits for the host's second of the day.
     const lookAtMs = lookTimeMs(await this.#words.readKeyedHash(), row.host, today);
-    if (lookAtMs > nowMs) return this.#words.planNextLook(row.host, today);
+    if (lookAtMs > nowMs) return this.#words.planLook(row.host, today);
     await this.#look(row);
   }
 
   /** Stores today's word, from a scan that was published today, or else from a look. */
   async #look(row: CensusOrigin): Promise<void> {
     const { store, wishes } = this.#options;
-    const { host, begunDay, restUntilMs } = row;
+    const { host, begunDay, restUntilMs: retryAfterEndMs } = row;
     const day = utcDay(store.now());
-    // A silence of today gets its word later, an earlier one now.
+    // Later looks decide the word of a silence of today. An earlier silence gets its word now.
     if (row.silence !== null && begunDay === day) return;
     if (row.silence !== null) await this.#words.decideSilence(host, 'down');
     if (!(await wishes.mayAsk(host))) return this.#words.skipDayOrRemove(row);
     const word = await store.census.findWord(host, day);
     if (word !== null || (await this.#words.useScanOfToday(row)))
-      return this.#words.planNextLook(row.host);
+      return this.#words.planLookTomorrow(row.host);
     // A crash interrupted the look, which may have asked the origin already.
     const wasInterrupted = begunDay === day && !this.#hostsToRetry.has(host);
-    // `restUntilMs` is the end of the origin's Retry-After.
-    if (!wasInterrupted && (restUntilMs ?? 0) <= store.now())
+    if (!wasInterrupted && (retryAfterEndMs ?? 0) <= store.now())
       return this.#askOrigin(row, { day, isMovedByRest: false });
     await this.#words.storeWord(host, day, 'not_checked');
-    await this.#words.planNextLook(row.host);
+    await this.#words.planLookTomorrow(row.host);
   }
 
   /** Runs a look, and stores what it found. A silent origin gets its word later. */
@@ -175,7 +175,7 @@ export class Census {
     else {
       await this.#words.publish(result.scan);
       await this.#words.storeWord(host, day, result.word);
-      await this.#words.planNextLook(host, day + 1);
+      await this.#words.planLook(host, day + 1);
     }
     const { networkOrDomain: network } = look.leases;
     await this.#judgeNetwork({ host, domain, network, isSilent: result.isSilent });

@@ -97,7 +97,7 @@ export class CensusWords {
     await this.storeWord(host, row.begunDay, word);
     const scanned = mayPublish ? { scannedDay: row.begunDay } : {};
     await store.census.change(host, { silence: null, ...scanned });
-    await this.planNextLook(row.host, row.begunDay + 1);
+    await this.planLook(row.host, row.begunDay + 1);
   }
 
   /** Stores the word of a scan that was published today. Returns false if no scan was. */
@@ -143,11 +143,15 @@ export class CensusWords {
     if (isGone && !isWithheld && (await directory.get(row.host)) === null)
       return census.remove(row.host);
     await census.change(row.host, { silence: null });
-    await this.planNextLook(row.host);
+    await this.planLookTomorrow(row.host);
   }
 
-  /** Plans the next look: on `day`, by default tomorrow. */
-  async planNextLook(host: string, day = utcDay(this.#options.store.now()) + 1): Promise<void> {
+  planLookTomorrow(host: string): Promise<void> {
+    return this.planLook(host, utcDay(this.#options.store.now()) + 1);
+  }
+
+  /** Plans the next look for the host's second of `day`. */
+  async planLook(host: string, day: number): Promise<void> {
     const lookAtMs = lookTimeMs(await this.readKeyedHash(), host, day);
     await this.#options.store.census.change(host, { lookAtMs });
   }

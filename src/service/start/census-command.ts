@@ -120,12 +120,13 @@ async function planDay(
     origins.set(host, origin);
   }
   const refusedListings = listings.reduce((sum, { found }) => sum + found.refusedCount, 0);
-  // A dry run opens no store, so it does not know the secret that decides the places beyond CENSUS_MAX.
+  // The secret that decides which origins fit into CENSUS_MAX is in the store, which a dry run does not open.
   const keyedHash = createKeyedHash('');
   const candidates = [...origins].map(([host, { domain }]) => ({ host, domain }));
   const limits = { maxOrigins, excluded, keyedHash };
   const { hosts, leftOut } = await chooseOrigins(candidates, limits);
   let resourceCount = 0;
+  /** Origins that are listed only by POST, which no look may send yet. */
   let postUndeclared = 0;
   for (const host of hosts) {
     const keys = [...(origins.get(host)?.resources ?? [])];
@@ -134,7 +135,7 @@ async function planDay(
     if (permittedKeys.length === 0 && keys.length > 0) postUndeclared += 1;
   }
   const scans = hosts.size / WEEK_DAYS;
-  // Before a scan, robots.txt is requested once more.
+  // Once a week, a scan and one more request for robots.txt take the place of a look.
   const requests = (resourceCount * (WEEK_DAYS - 1)) / WEEK_DAYS + scans * (REQUESTS_PER_SCAN + 1);
   return {
     sources: listings.map(({ source, found, detail }) => ({

@@ -52,7 +52,7 @@ export function openScanning(options: ScanningOptions): Scanning {
   };
 }
 
-/** Loads the lookups at the first call. D3 and D4 use the node of the payments, so their calls have a limit. */
+/** Loads the lookups at the first call. They ask the node that payments need, so `chainTurn` limits their calls. */
 export function openStanding(
   { sources, payment }: Config,
   userAgent: string,
@@ -73,6 +73,7 @@ export function openStanding(
     origin: async (origin) => (await load()).origin(origin),
     settlements: async (origin, payees) => (await load()).settlements(origin, payees),
     listings: async (...args) => (await load()).listings(...args),
+    // `onChain` is absent if no node is set.
     onChain: async (offers) => (await (await load()).onChain?.(offers)) ?? [],
     refreshPartners: async () => (await load()).refreshPartners(),
   };

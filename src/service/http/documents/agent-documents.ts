@@ -38,7 +38,7 @@ const SKILLS = [
   { id: 'report', name: 'Read the report of an x402 origin', tags: ['x402', 'report', 'grade'] },
 ] as const;
 
-/** Makes `/.well-known/agent-card.json`. */
+/** Makes `/.well-known/agent-card.json`, without the operations that serve documents. */
 export function toAgentCard(facts: ServiceFacts) {
   const { baseUrl, siteUrl, version, network } = facts;
   const operations = listApiOperations(facts);

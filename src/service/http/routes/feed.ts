@@ -62,8 +62,8 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
     },
   });
 
-  // Calls of the next feed count as calls of the directory. A revision without feeds has neither feed.
   if (config.revision.offers.feed === undefined) return;
+  // Calls of this feed count as calls of the operation `directory`.
   app.offer('directory', {
     method: 'GET',
     url: '/directory.atom',

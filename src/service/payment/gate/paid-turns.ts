@@ -49,7 +49,7 @@ export class PaidTurns {
     this.#deps = deps;
   }
 
-  /** Throws Saturated or TooManyOpen if the call may not wait, or has waited too long, and CallEnded. */
+  /** Throws Saturated or TooManyOpen if the call may not wait or waits too long; CallEnded if the call ends first. */
   async take(purchase: Purchase, stopping: AbortSignal): Promise<PaidTurn> {
     if (!this.#deps.isRateLimited) return { hasWaited: false, release() {} };
     const { payer, call } = purchase;
@@ -66,7 +66,7 @@ export class PaidTurns {
     try {
       const ends = { stopping, toLateError: () => new TooManyOpen(RETRY_AFTER_SEC) };
       const release = await withDeadline(taking, { ...call, deadlineMs }, ends);
-      // A free turn is taken within one interval.
+      // A call that need not wait gets its turn within one interval.
       return { hasWaited: performance.now() - startMs > POLL_INTERVAL_MS, release };
     } catch (error) {
       // The line may still grant a turn to this call, which no longer waits.
@@ -175,8 +175,8 @@ export class PaidTurns {
   }
 
   /**
-   * Counts a waiting call until the returned function is called. A block, and all payers together who have never
-   * settled, get at most a quarter of the calls that may wait. Throws Saturated or TooManyOpen if the call may not wait.
+   * Counts a waiting call until the returned function is called. Throws Saturated or TooManyOpen if it may not wait. An
+   * address block gets at most a quarter of `maxWaiting`; so do all payers together who have never settled.
    */
   async #countWaiting({ payer, call }: Purchase): Promise<Release> {
     const { store, maxWaiting = DEFAULT_MAX_WAITING } = this.#deps;

@@ -54,7 +54,7 @@ async function checkWithClient(
 ): Promise<CheckOutcome> {
   const { payment } = request;
   const { payload, requirements } = toFacilitatorMessage(request);
-  // Each call has its own scheme, because a scheme caches signatures, and contract wallets may reuse one.
+  // Each call has its own scheme: a scheme caches signatures, and a contract wallet may reuse a signature.
   const scheme = new ExactEvmScheme(createReadOnlySigner(client, sender, payment));
   const verdict = await scheme.verify(payload, requirements);
   if (!verdict.isValid) {
@@ -80,7 +80,7 @@ async function checkWithClient(
   return gas > MAX_GAS ? { kind: 'bad', reason: 'gas_over_limit' } : { kind: 'good', data };
 }
 
-/** A signer for the official scheme that can only read. */
+/** A signer that can only read. The official scheme verifies signatures itself, or by the wallet's contract. */
 function createReadOnlySigner(
   client: PublicClient,
   sender: Hex,

@@ -51,8 +51,8 @@ const listSuffixes = (host: string) => `${listPositions(host)}
     FROM positions`;
 
 /**
- * A search reads the suffixes that begin with its text. It counts a host that contains the text twice only once,
- * because `repeated` of the later suffix is as long as the text.
+ * A search reads the suffixes that begin with its text, and skips those whose `repeated` is as long as the text or
+ * longer: an earlier suffix of the host has matched already.
  */
 const SUFFIXES = `CREATE TABLE directory_suffixes (suffix TEXT NOT NULL, id INTEGER NOT NULL,
     repeated INTEGER NOT NULL, category TEXT NOT NULL, grade TEXT NOT NULL,
@@ -89,8 +89,8 @@ const TAKE_FROM_COUNTS = `UPDATE directory_counts SET hosts = hosts - 1 WHERE ${
     DELETE FROM directory_counts WHERE ${IS_OLD_COUNT} AND hosts = 0;`;
 
 /**
- * Numbers of hosts that contain a letter, and of all hosts under the empty text. Most hosts match a search of one
- * letter. No index finds the hosts of a week, because each has a text with several days.
+ * Numbers of hosts that contain a letter, and of all hosts under the empty text. Without them, a search of one letter
+ * would read most hosts, and a filter by week all: no index finds one day within `payableWeekDays`.
  */
 const COUNTS = `CREATE TABLE directory_counts (letter TEXT NOT NULL, category TEXT NOT NULL,
     grade TEXT NOT NULL, "payableWeekDays" TEXT NOT NULL, hosts INTEGER NOT NULL,
