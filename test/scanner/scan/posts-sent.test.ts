@@ -68,7 +68,8 @@ function listPosts(document: unknown) {
     const post = isObject(item) ? item['post'] : undefined;
     if (!isObject(post)) return [];
     const has402 = isObject(post['responses']) && '402' in post['responses'];
-    const isSold = has402 || post['x-payment-info'] !== undefined;
+    const namesSale = Object.keys(post).some((name) => /^x-.*(?:payment|402|usdc)/.test(name));
+    const isSold = has402 || namesSale;
     const isOpen = Array.isArray(post['security']) && post['security'].length === 0;
     return [{ template, pattern: toPattern(template), isSold, isFree: isOpen && !isSold }];
   });

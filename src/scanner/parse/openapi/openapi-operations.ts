@@ -45,7 +45,7 @@ export type Operation = Protocols & {
   readonly priceSign: PriceSign;
   /** True if x-payment-info has a price of nothing, or if security is empty, without 402 and x-payment-info. */
   readonly free: boolean;
-  /** True if the operation declares a 402 response or x-payment-info, without a price of nothing. */
+  /** True if the operation declares a 402 response or payment information, without a price of nothing. */
   readonly paid: boolean;
   /** True if x-payment-info says that a call costs nothing. */
   readonly costsNothing: boolean;
@@ -137,7 +137,9 @@ function toOperation(context: PathContext, method: string, source: JsonObject): 
   const declares402 = responses['402'] !== undefined;
   const saysFree = security?.length === 0 && !declares402;
   const paymentInfo = findPaymentInfo(ownLevel, itemLevel, saysFree);
-  const { info } = paymentInfo;
+  const { info, sellsCall } = paymentInfo;
+  // A POST with an "x-price" may order goods. It counts as paid only if something else says so.
+  const isPriced = info !== undefined && info !== false && (sellsCall || method === 'get');
   const priceSign = findPaymentInfoSign(info);
   const request = toRequestPath(basePath, template, parameters, resolveRef);
   return {
@@ -159,7 +161,7 @@ function toOperation(context: PathContext, method: string, source: JsonObject): 
     price: readPrice(paymentInfo),
     priceSign,
     free: priceSign === 'zero' || (saysFree && info === undefined),
-    paid: priceSign !== 'zero' && (declares402 || (info !== undefined && info !== false)),
+    paid: priceSign !== 'zero' && (declares402 || isPriced),
     costsNothing: info === false || priceSign === 'zero',
     signIn: declares402 && info === undefined && context.isLogin(security),
     elsewhere,

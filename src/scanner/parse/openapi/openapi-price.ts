@@ -65,8 +65,16 @@ const CURRENCY_CODE = /^[a-z]{3}$/i;
 const PRICE_EXTENSION =
   /^x-(?:[a-z0-9]{1,20}-){0,4}(?:price|pricing|payment|x?402)(?:-(?:usdc?|atomic|required))?$/i;
 
+/** Names of members that sell a call. A price in "x-price" may be that of goods that a POST orders. */
+const SELLS_CALLS = /payment|402|usdc/i;
+
 /** The payment information of an operation, and its JSON pointer. */
-type PaymentInfo = { readonly info: JsonValue | undefined; readonly pointer: string };
+type PaymentInfo = {
+  readonly info: JsonValue | undefined;
+  readonly pointer: string;
+  /** False if the name of its member does not say that the call is sold. */
+  readonly sellsCall: boolean;
+};
 
 type Declaring = { readonly declaring: JsonObject; readonly pointer: string };
 
@@ -83,6 +91,7 @@ export function findPaymentInfo(
   const own = {
     info: declaring['x-payment-info'] ?? undefined,
     pointer: `${pointer}/x-payment-info`,
+    sellsCall: true,
   };
   if (own.info !== undefined) return own;
   const members = Object.keys(declaring).filter(
@@ -95,14 +104,20 @@ export function findPaymentInfo(
     members.find((name) => declaring[name] === false) ??
     members.find((name) => declaring[name] !== true) ??
     members[0];
-  if (member !== undefined) return { info: declaring[member], pointer: `${pointer}/${member}` };
+  if (member !== undefined) {
+    const sellsCall = members.some((name) => SELLS_CALLS.test(name));
+    return { info: declaring[member], pointer: `${pointer}/${member}`, sellsCall };
+  }
   const shared = pathItem.declaring['x-payment-info'] ?? undefined;
   if (saysFree || shared === undefined) return own;
-  return { info: shared, pointer: `${pathItem.pointer}/x-payment-info` };
+  return { info: shared, pointer: `${pathItem.pointer}/x-payment-info`, sellsCall: true };
 }
 
 /** Reads the price in payment information; null if it declares no readable price. */
-export function readPrice({ info, pointer }: PaymentInfo): PriceDeclaration | null {
+export function readPrice({
+  info,
+  pointer,
+}: Pick<PaymentInfo, 'info' | 'pointer'>): PriceDeclaration | null {
   if (!isJsonObject(info)) return toFlatPrice(info, pointer);
   if (isJsonObject(info['price'])) return readStructuredPrice(info['price'], `${pointer}/price`);
   return (

@@ -153,12 +153,25 @@ describe('operations', () => {
     ['x-pricing', { price_usd: 0.04 }, '0.04'],
     ['x-402', { price_usdc: 0.05, priceMicros: 50_000 }, '0.05'],
   ])('are paid by a price in %s: %j', (name, value, amount) => {
-    const pointer = expect.stringContaining(`/paths/~1x/post/${name}`);
-    expect(readOperation('/x', { post: { [name]: value } })).toMatchObject({
+    const pointer = expect.stringContaining(`/paths/~1x/get/${name}`);
+    expect(readOperation('/x', { get: { [name]: value } })).toMatchObject({
       paid: true,
       free: false,
       price: { kind: 'legacy', amount, pointer },
     });
+  });
+
+  test.each([
+    ['x-price', {}, false],
+    ['x-price-usd', {}, false],
+    ['x-pricing', {}, false],
+    ['x-price', { responses: { '402': {} } }, true],
+    ['x-x402-price', {}, true],
+    ['x-acme-price-usdc', {}, true],
+    ['x-payment', {}, true],
+  ])('by POST may order goods, so a price in %s beside %j says paid: %j', (name, beside, paid) => {
+    const post = { [name]: '5.00', ...beside };
+    expect(readOperation('/x', { post })).toMatchObject({ paid, free: false });
   });
 
   test.each([
