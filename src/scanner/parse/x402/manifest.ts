@@ -145,16 +145,19 @@ function toEntry(addressed: AddressedEntry): ManifestEntry | null {
 }
 
 function listExamples(details: JsonObject): readonly string[] {
-  const { example, example_url: exampleUrl, parameters, params } = details;
-  const values = Object.values(parameters ?? params ?? {}).map((parameter: JsonValue) => {
-    const {
-      example: value,
-      examples,
-      default: defaultValue,
-      enum: allowed,
-    } = jsonObject(parameter);
-    return value ?? jsonList(examples)[0] ?? defaultValue ?? jsonList(allowed)[0];
-  });
+  const { example, example_url: exampleUrl, parameters, params, inputSchema } = details;
+  const { pathParams } = jsonObject(inputSchema);
+  const values = Object.values(parameters ?? params ?? pathParams ?? {}).map(
+    (parameter: JsonValue) => {
+      const {
+        example: value,
+        examples,
+        default: defaultValue,
+        enum: allowed,
+      } = jsonObject(parameter);
+      return value ?? jsonList(examples)[0] ?? defaultValue ?? jsonList(allowed)[0];
+    },
+  );
   const texts = [example, jsonObject(example)['request'], exampleUrl, ...values];
   return texts.filter((text) => typeof text === 'string');
 }

@@ -8,7 +8,7 @@ import type { Kit } from '../../parse/kit/kit.ts';
 import type { DocumentReading } from '../../parse/kit/read-document.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
 import { toBraces } from '../../parse/openapi/openapi-path.ts';
-import type { FirstWave } from './declared-requests.ts';
+import { type FirstWave, findPathOnOrigin } from './declared-requests.ts';
 import { readManifestEntries } from './find-resources.ts';
 
 export type PlannedLink = {
@@ -49,7 +49,12 @@ const MANIFEST_BASE = /^\/(?:(?:api|service|server)\/)?(?:url|href)$|base_?url$/
 
 export function findLinks(wave: FirstWave, kit: Kit): LinkPlan {
   const openapi = kit.openapi(wave);
-  const declaredMethods = indexMethods(openapi.state === 'found' ? openapi.facts.operations : []);
+  const entries = readManifestEntries(kit.manifest(wave)).flatMap(({ method, target }) => {
+    const path = method === null ? null : findPathOnOrigin(wave.origin.url, target, kit);
+    return method === null || path === null ? [] : [{ method, requestPath: path, template: path }];
+  });
+  const operations = openapi.state === 'found' ? openapi.facts.operations : [];
+  const declaredMethods = indexMethods([...operations, ...entries]);
   const referenceLists = [
     readLlmsReferences(wave, kit),
     openapi.state === 'found' ? readOpenapiReferences(openapi) : null,
@@ -106,7 +111,9 @@ function chooseMethod(declared: Iterable<string>, ownMethod: string | null): 'GE
 type DeclaredMethods = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Indexes methods by requested path and by template. Built once, because both lists can be long. */
-function indexMethods(operations: readonly Operation[]): DeclaredMethods {
+function indexMethods(
+  operations: readonly Pick<Operation, 'method' | 'requestPath' | 'template'>[],
+): DeclaredMethods {
   const byPath = new Map<string, Set<string>>();
   for (const { method, requestPath, template } of operations) {
     for (const path of [requestPath, template]) {

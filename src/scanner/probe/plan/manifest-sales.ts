@@ -1,7 +1,7 @@
 /** Decides what each entry of a manifest sells. OpenAPI may contradict the entry. */
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
-import { removeQuery, toTemplateKey } from '../../parse/openapi/openapi-path.ts';
+import { isLocalHost, removeQuery, toTemplateKey } from '../../parse/openapi/openapi-path.ts';
 import type { ManifestEntry } from '../../parse/x402/manifest.ts';
 import { type DeclaredRequests, findPathOnOrigin, type PostRule } from './declared-requests.ts';
 import { findExample } from './find-price-lists.ts';
@@ -37,7 +37,10 @@ export class ManifestSales {
     this.#declared = declared;
     this.#entries = entries.flatMap((entry) => {
       const findPath = (reference: string) => findPathOnOrigin(originUrl, reference, kit);
-      const template = findPath(entry.target);
+      const url = URL.parse(entry.target);
+      // A manifest that was written on a developer's machine names that machine.
+      const isHere = url !== null && isLocalHost(url.hostname, new URL(originUrl).hostname);
+      const template = findPath(isHere ? url.pathname + url.search : entry.target);
       if (template === null || entry.sale === 'base') return [];
       const example = findExample(template, entry.examples ?? [], findPath);
       return [{ entry, template, ...(example === null ? {} : { example }) }];
