@@ -68,7 +68,7 @@ export default defineCheck({
 
   evaluate({ resources }, kit) {
     const selling = kit.selling(resources);
-    // A middleware may challenge every method. Equal challenges then count for one method, which need not be POST.
+    // If GET and POST get equal terms, `challenged` has only one of them, perhaps GET. `isPostResource` then decides.
     const byPost = kit.challenged(resources).filter(({ probe }) => probe.method === 'POST');
     const posts = selling.filter(
       (paid) => byPost.some(({ resource }) => resource === paid) || isPostResource(paid, kit),
@@ -133,11 +133,16 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
       : inspectBazaar(bazaar, inHeader !== undefined, kit);
   if (found === null) return [];
   const request = kit.request('POST', resource.path);
-  const [flaw = found] = inHeader === undefined ? [] : kit.inCopy(reading, [found]);
-  const [kind, text, fix] = flaw;
-  const isBodyJudged = inHeader === undefined && bazaar !== undefined && kind !== 'body-only';
-  const copy = isBodyJudged && challenge.where === 'header' ? 'in its body: ' : '';
-  return [[kind, `${request} ${copy}${text}`, fix]];
+  // If a challenge has two copies, the evidence names the copy that was judged.
+  if (inHeader !== undefined) {
+    return kit
+      .inCopy(reading, [found])
+      .map(([kind, text, fix]) => [kind, `${request} ${text}`, fix]);
+  }
+  const [kind, text, fix] = found;
+  // `absent` is about both copies, and the text of `body-only` names the header itself.
+  const isAboutBody = challenge.where === 'header' && kind !== 'absent' && kind !== 'body-only';
+  return [[kind, `${request} ${isAboutBody ? 'in its body: ' : ''}${text}`, fix]];
 }
 
 /** Sellers of version 1 put the declaration into the offer. */
@@ -163,6 +168,7 @@ function inspectBazaar(bazaar: JsonValue, isInHeader: boolean, kit: Kit): Found<
     return ['bad-schema', `${POINTER}/schema: ${kit.show(shown)}`];
   }
   const [error] = kit.schemaErrors(schema, kit.at(bazaar, '/info') ?? null);
+  // An error of the schema itself begins with "schema", an error of `info` with its pointer.
   if (error?.startsWith('schema')) return ['bad-schema', `${POINTER}: ${error}`];
   if (!definesInput(schema, kit)) {
     const evidence = `${POINTER}/schema/properties/input: missing; the schema describes info, not the body`;
