@@ -6,7 +6,7 @@ import { findOptedOutHosts, findOwnerStates } from './owners.ts';
 import { publishedScanFromJson, toScanMembers } from './published-scan.ts';
 import type { Row } from './tables.ts';
 
-/** Null, which stands for a host that is not excluded, is not after 0. */
+/** `excludedAtMs` is null for a host that is not excluded, and null matches no range. */
 const IS_EXCLUDED = { excludedAtMs: { after: 0 } };
 
 /** The result is not cached, so that an exclusion takes effect at once on every instance. */
@@ -38,7 +38,7 @@ export async function selectShownHistory(
   return rows.filter(({ paidBy, host }) => paidBy !== 'census' || !isWithheld(host));
 }
 
-/** Returns a check that is true for those of these changes that no reader may see now. */
+/** The returned check is true for all changes of opted-out hosts, and for census changes of excluded hosts. */
 export async function createHiddenCheck(
   context: TablesContext,
   rows: readonly Pick<Row<'changes'>, 'host' | 'scanId'>[],
@@ -71,11 +71,11 @@ export function createExclusionStore(context: StoreContext) {
       const newRow = await census.get(host);
       const record = await records.get(host);
       if (record) {
-        const shown = isExcluded ? withoutCensus(record) : record;
         // The record of an excluded host shows the newest scan that a payer ordered, if there is one.
-        const isReplaced = shown !== null && shown.scanId !== record.scanId;
-        const members = isReplaced ? toScanMembers(publishedScanFromJson(shown.scan), null) : {};
-        await records.set({ host }, { ...members, ...toCensusMembers(newRow) });
+        const shownScan = isExcluded ? record.paidScan : null;
+        const scanMembers =
+          shownScan === null ? {} : toScanMembers(publishedScanFromJson(shownScan), null);
+        await records.set({ host }, { ...scanMembers, ...toCensusMembers(newRow) });
       }
       await raiseExclusionsVersion(context);
     },
@@ -129,17 +129,17 @@ export async function purgeExcluded(context: StoreContext, nowMs: number): Promi
   const whereOld = { excludedAtMs: { after: 0, upTo: nowMs - RETENTION_MS.excludedHost } };
   const rows = await census.all(whereOld);
   for (const { host } of rows) {
+    // The census row that hides these changes is removed below. Changes are never removed.
     const shownChanges = await changes.all({ host, hidden: false });
     const isHidden = await createHiddenCheck(context, shownChanges);
     for (const change of shownChanges) {
       if (isHidden(change)) await changes.set({ n: change.n }, { hidden: true });
     }
     const record = await records.get(host);
-    const hasNoPaidScan = record === null || withoutCensus(record) === null;
-    if (record !== null && hasNoPaidScan) await records.remove({ host });
+    if (record !== null && withoutCensus(record) === null) await records.remove({ host });
     const censusScans = await history.all({ host, paidBy: 'census' });
     await results.remove({ scanId: { in: censusScans.map(({ scanId }) => scanId) } });
-    await history.remove(hasNoPaidScan ? { host } : { host, paidBy: 'census' });
+    await history.remove({ host, paidBy: 'census' });
     await censusWords.remove({ host });
     await census.remove({ host });
   }

@@ -33,7 +33,7 @@ export const TABLES = {
     syncsLater: () => true,
     indexes: [['host', 'scannedAtMs'], ['scannedAtMs']],
   }),
-  /** Reports as compressed JSON. They are not in `results`, because answers refer to them for longer. */
+  /** Reports as compressed JSON. A stored answer may need its report after the row in `results` was purged. */
   reports: defineTable({
     name: 'reports',
     columns: { scanId: text, scannedAtMs: integer, report: bytes },
@@ -98,7 +98,7 @@ export const TABLES = {
       dayWords: orNull(text),
       /** The host counts as payable today until this time; null if the newest word of the census is not `payable`. */
       payableUntilMs: orNull(integer),
-      /** The UTC days whose week counts as payable by the present words, such as " 20513 20514 ". */
+      /** UTC days on which the last seven days count as payable if no further word comes: " 20513 20514 ". */
       payableWeekDays: orNull(text),
     },
     key: ['host'],
@@ -141,7 +141,7 @@ export const TABLES = {
       host: text,
       atMs: integer,
       listed: boolean,
-      /** Hash of the token whose listing key set `listed`; null if no key was used. `suppressedBy` is the same. */
+      /** `listedBy`, `suppressedBy`: hash of the token whose listing key set the member before it; null if no key did. */
       listedBy: orNull(text),
       enrichmentSuppressed: boolean,
       suppressedBy: orNull(text),
@@ -176,7 +176,7 @@ export const TABLES = {
     syncsLater: () => true,
     unique: [['scanId']],
   }),
-  /** Counters summed over all hosts of a folded day, and of the days before it that are in no earlier block. */
+  /** Counters of a folded day, summed over all hosts. A later row includes the sums of days with few origins. */
   daySums: defineTable({
     name: 'day_sums',
     columns: { day: integer, attempt: text, sums: text },
