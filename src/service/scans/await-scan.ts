@@ -73,7 +73,7 @@ const MAX_ABORTING_MS = 3_000;
  * Waits for a scan. Rejects with the signal's reason if the scan goes on for some seconds after its abort, because its
  * callers and the service wait for its end.
  */
-export async function endAfterAbort<Outcome>(
+export async function awaitOrAbandon<Outcome>(
   signal: AbortSignal,
   scanning: Promise<Outcome>,
 ): Promise<Outcome> {

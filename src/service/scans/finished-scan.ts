@@ -54,7 +54,7 @@ export type FinishedScan = ScanFindings & {
 export type JoinOptions = {
   /** Called with the scan's id once it is known. */
   readonly onScan?: ((scanId: string) => void) | undefined;
-  /** True to keep the scan's recording, for `findRecording`. */
+  /** True to keep the scan's recording, for `provideRecording`. */
   readonly withRecording?: boolean | undefined;
   /**
    * True if nobody pays. Free scans have a limit of their own. They are refused as Saturated while paid

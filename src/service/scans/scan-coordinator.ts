@@ -11,7 +11,7 @@ import { BrokenChecks } from '../../scanner/scan/scanner.ts';
 import { Saturated } from '../errors/errors.ts';
 import type { Lease } from '../store/leases.ts';
 import type { StoredRecording } from '../store/results.ts';
-import { awaitOtherInstance, endAfterAbort, LEASE_LIFETIME_MS, SEPARATE } from './await-scan.ts';
+import { awaitOrAbandon, awaitOtherInstance, LEASE_LIFETIME_MS, SEPARATE } from './await-scan.ts';
 import { toScanDayWord } from './day-word.ts';
 import {
   type FinishedScan,
@@ -85,7 +85,7 @@ export class ScanCoordinator {
     return this.#brokenChecks?.message ?? null;
   }
 
-  /** True while a new scan would be refused. Joining a scan in flight always works. */
+  /** True while a new scan would be refused; joining one works. Free scans yield if paid ones use half their limit. */
   isSaturated(isFree = false): boolean {
     if (this.#isClosing || this.#options.scanner.isSaturated()) return true;
     const paidCount = this.countPaidScans();
@@ -111,6 +111,7 @@ export class ScanCoordinator {
    * leave. Throws Saturated, ScannerFailure, OriginRefused, StoreError.
    */
   run(origin: Origin, options: ScanRunOptions = {}): Promise<FinishedScan> {
+    // A scan with a scanner of its own shares no result.
     const isSeparate = options.scanner !== undefined;
     const key = isSeparate ? toSeparateKey(origin) : origin.url;
     const joined = isSeparate ? null : this.join(origin, options);
@@ -143,8 +144,8 @@ export class ScanCoordinator {
     return finished;
   }
 
-  /** Returns the recording of a finished scan; null if none was kept. */
-  async findRecording({ scanId, keepRecording }: FinishedScan): Promise<StoredRecording | null> {
+  /** Returns the recording of a finished scan, and keeps it now if it can still be made; null if not. */
+  async provideRecording({ scanId, keepRecording }: FinishedScan): Promise<StoredRecording | null> {
     const { results } = this.#options.store;
     return (await results.findRecording(scanId)) ?? (await keepRecording?.()) ?? null;
   }
@@ -184,7 +185,7 @@ export class ScanCoordinator {
       if (isSeparate) throw new Saturated();
       const waiting = { origin, needs: scan, signal };
       const finished = await awaitOtherInstance(store, outcome.holder, waiting);
-      if (finished !== null) return finished;
+      if (finished !== null) return finished; // null: the other scan left no result for these callers
     }
   }
 
@@ -209,14 +210,13 @@ export class ScanCoordinator {
         hasRecord: await this.#hasRecord(origin),
         scannedAt: new Date(scannedAtMs).toISOString(),
       });
-      const { report, branding, signals, observations, sold } = await endAfterAbort(
-        signal,
-        scanning,
-      );
+      const finished = await awaitOrAbandon(signal, scanning);
+      const { report, branding, signals, observations, sold } = finished;
       const makeRecording = (withText: boolean) =>
         scanner.record({ recording: toRecording(report, observations), withText });
       const keepRecording = () => this.#keepRecording(scanId, makeRecording(true));
       const { withRecording } = scan;
+      // The digest is made apart, because the long text may exceed the limits of a worker.
       const [recorded] = await Promise.all([
         makeRecording(false),
         withRecording ? keepRecording() : null,

@@ -244,7 +244,7 @@ test.each([
     scanEnd.resolve();
     const [scannedResult, waitedResult] = await Promise.all([firstCall, secondCall]);
     expect(waitedResult.scanId === scannedResult.scanId).toBe(withRecording);
-    expect((await waiting.coordinator.findRecording(waitedResult))?.text).toMatch(
+    expect((await waiting.coordinator.provideRecording(waitedResult))?.text).toMatch(
       /"observations":/,
     );
     expect(waiting.scanner.scannedHosts).toHaveLength(scans);
@@ -256,7 +256,7 @@ test('a recording that no caller requested is not stored, but a late caller of t
   const { coordinator, store } = parts;
   const finished = await coordinator.run(SHOP);
   expect(await store.results.findRecording(finished.scanId)).toBeNull();
-  const recording = await coordinator.findRecording(finished);
+  const recording = await coordinator.provideRecording(finished);
   expect(recording?.text).toContain('"x402-scan-observations"');
   expect(await store.results.findRecording(finished.scanId)).toEqual(recording);
 });
@@ -266,7 +266,7 @@ test('a scan succeeds though its observations have no digest', async () => {
   await using parts = setUp({ scanner });
   const finished = await parts.coordinator.run(SHOP, { withRecording: true });
   expect(finished.observationsSha256).toBeNull();
-  expect(await parts.coordinator.findRecording(finished)).toEqual({ text: null });
+  expect(await parts.coordinator.provideRecording(finished)).toEqual({ text: null });
 });
 
 test('if the scanning instance fails, the waiting instance scans', async () => {

@@ -16,6 +16,7 @@ export type SellingOptions = Pick<RouteContext, 'config' | 'store' | 'scanCoordi
 
 /** A scan takes up to two minutes. Its payer may pay until ten minutes after the end of the scan. */
 const UNPAID_SCAN_LIFETIME_MS = 12 * 60_000;
+/** The signature must outlast the scan, 70 s unless another scan comes first, and the settlement. */
 const MIN_VALIDITY_MS = 90_000;
 
 /** `POST /v1/scan` runs all checks, or answers with a finished scan that this payer ordered but has not paid for. */
@@ -72,8 +73,7 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
 
     async compute(input, { payer, earlierScanId, onScan }) {
       const { origin, submittedUrl, withRecording } = input;
-      // The running scan is looked up before the store is read, because the scan could end during the read. It stays
-      // free until this payer needs it.
+      // Joined before the store is read, because the scan could end meanwhile. It stays free until the payer joins below.
       const runningScan = scanCoordinator.join(origin, { withRecording, isFree: true });
       const findUnpaid = () => findUnpaidScan(store, payer, input, earlierScanId);
       const unpaidScan = await findUnpaid();
@@ -88,6 +88,7 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
       }
       const runOptions = { submittedUrl, onScan, withRecording, findEarlierScan: findUnpaid };
       const run = () => scanCoordinator.run(origin, runOptions);
+      // Joins again, now as a payer, unless the scan has ended meanwhile.
       const join = (running: Promise<FinishedScan>) =>
         scanCoordinator.join(origin, { onScan, withRecording }) ??
         announceWhenEnded(running, onScan);
@@ -143,20 +144,20 @@ const RECORDING_TOO_LARGE =
 
 /** The answers hold the recording if the input asks for it. */
 function createScanAnswers(
-  scanCoordinator: Pick<ScanCoordinator, 'findRecording'>,
+  scanCoordinator: Pick<ScanCoordinator, 'provideRecording'>,
   presentation: Omit<ReportPresentation, 'cache'>,
 ) {
   return {
     async toAnswer(scan: FinishedScan, cache: 'hit' | 'miss', { withRecording }: ScanInput) {
       const report = JSON.stringify(toReportBody(scan, { ...presentation, cache }));
-      const recording = withRecording ? await scanCoordinator.findRecording(scan) : null;
+      const recording = withRecording ? await scanCoordinator.provideRecording(scan) : null;
       const body = withRecording ? addRecording(report, recording) : report;
       return { headers: JSON_HEADERS, body, reportOf: scan.scanId };
     },
 
     /** False if the input asks for a recording, and none was kept. */
     async isComplete(scan: FinishedScan, { withRecording }: ScanInput): Promise<boolean> {
-      return !withRecording || (await scanCoordinator.findRecording(scan)) !== null;
+      return !withRecording || (await scanCoordinator.provideRecording(scan)) !== null;
     },
   };
 }
