@@ -22,7 +22,7 @@ type ResourceVerdict =
       /** Empty when the answer is not a challenge. */
       readonly offers: readonly PreflightOffer[];
       /** The outcome of check P3 if it fails; otherwise null. */
-      readonly schemaOutcome: string | null;
+      readonly p3Failure: string | null;
     };
 
 /**
@@ -90,6 +90,6 @@ function toResourceVerdict({ reasons, terms }: Preflight): ResourceVerdict {
     kind: 'answered',
     payableBy: terms?.payableBy ?? 'nobody',
     offers: terms?.offers ?? [],
-    schemaOutcome: invalidChallenge?.evidence.split(':', 1)[0] ?? null,
+    p3Failure: invalidChallenge?.evidence.split(':', 1)[0] ?? null,
   };
 }

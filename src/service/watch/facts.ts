@@ -58,8 +58,8 @@ export function readScan(scan: FinishedScan): LookResult | null {
   const { report, reached, rateLimited } = scan;
   const atMs = Date.parse(report.scannedAt);
   if (rateLimited || report.results.some(({ outcome }) => outcome === 'fault')) return null;
-  const challenged = (report.payability ?? []).slice(0, MAX_RESOURCES);
-  const resources = challenged.map(({ method, path }) => ({ method, path }));
+  const paidResources = (report.payability ?? []).slice(0, MAX_RESOURCES);
+  const resources = paidResources.map(({ method, path }) => ({ method, path }));
   const entries: FactEntry[] = [['reachable', toReachableFact(reached, 'scan')]];
   const { grade, score } = report;
   entries.push(['grade', toFact({ grade, score }, grade, ALL_GRADES.indexOf(grade))]);
@@ -98,7 +98,7 @@ export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): L
     if (offers.length === 0 && areAllAnswered && bestPayableBy === 'nobody') continue;
     entries.push([`terms ${method} ${path}`, toTermsFact({ method, path }, offers, 'challenge')]);
   }
-  const failedOutcome = answered.find(({ schemaOutcome }) => schemaOutcome !== null)?.schemaOutcome;
+  const failedOutcome = answered.find(({ p3Failure }) => p3Failure !== null)?.p3Failure;
   // One invalid answer proves a fail. A pass needs the answers of all resources.
   if (failedOutcome || areAllAnswered) {
     const status = failedOutcome ? 'fail' : 'pass';
@@ -125,14 +125,16 @@ function toPaymentFacts(
   { payability, payableBy: reportedPayableBy, routes }: ScanReport,
   resources: readonly WatchedResource[],
 ): FactEntry[] {
-  // The report of an origin without a challenge has no `payableBy`.
+  // Null if no resource challenged.
   const payableBy = reportedPayableBy ?? 'nobody';
   const entries: FactEntry[] =
     payability === null ? [] : [['payability', toPayabilityFact(payableBy, 'scan')]];
+  // A paid resource that gave no challenge is listed without offers.
+  const challenged = (payability ?? []).filter(({ offers }) => offers.length > 0);
   for (const { method, path } of resources) {
     const isSame = (other: Pick<ReportRoute, 'method' | 'path'>) =>
       other.method === method && other.path === path;
-    const hasChallenged = payability?.some((entry) => isSame(entry) && entry.offers.length > 0);
+    const hasChallenged = challenged.some(isSame);
     const route = routes?.paid.find(isSame);
     // The list of routes was cut or could not be read, so the terms are unknown.
     if (hasChallenged && route === undefined) continue;

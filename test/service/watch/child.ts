@@ -64,7 +64,7 @@ const watching = new Watching({
       kind: 'answered' as const,
       payableBy: 'default' as const,
       offers: [{ ...OFFER, ...more, amount, isTestnet: false }],
-      schemaOutcome: null,
+      p3Failure: null,
     }));
   },
   onError: (message, error) => console.error(message, error),

@@ -31,7 +31,7 @@ function answerWith(offer: typeof OFFER | null = OFFER, changes: object = {}) {
               client: 'signs',
             },
           ],
-    schemaOutcome: null,
+    p3Failure: null,
     ...changes,
   });
 }
@@ -181,7 +181,7 @@ test('an origin that stops answering is reported at the second look, and its ret
 test('a challenge that breaks P3 is a failed check until every challenge is correct', async () => {
   await using seller = await startWatchedSeller();
   const { watched, secret } = seller;
-  watched.answerResource = answerWith(OFFER, { schemaOutcome: 'no-pay-to' });
+  watched.answerResource = answerWith(OFFER, { p3Failure: 'no-pay-to' });
   await advanceToNextLook(watched, secret);
   await advanceToNextLook(watched, secret);
   watched.answerResource = answerWith();

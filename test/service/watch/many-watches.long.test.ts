@@ -38,7 +38,7 @@ test('10,000 overdue watches are looked at within 10 s of a start, and then spre
         ...RESOURCE,
         kind: 'answered',
         payableBy: 'default',
-        schemaOutcome: null,
+        p3Failure: null,
         offers: [
           {
             ...OFFER,
