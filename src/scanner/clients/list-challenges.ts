@@ -69,8 +69,8 @@ function toListedChallenge(challenged: ChallengedResource): ListedChallenge {
 }
 
 /**
- * Puts the challenge of a tool's result into a header, if an MCP client would read the challenge. Clients ignore a result
- * without `isError` (specs/transports-v2/mcp.md).
+ * Puts a tool's challenge into a header if MCP clients would read it: by the extension, if the client had offered it;
+ * in a result, if the result has `isError` (specs/transports-v2/mcp.md).
  */
 function toHeaderAnswer(
   { binding, isError, extension }: ToolFacts,
@@ -81,7 +81,7 @@ function toHeaderAnswer(
   return { headers: isRead ? [['payment-required', text]] : [], body: '{}' };
 }
 
-/** True if we sent no POST, or if the origin may have rejected the input before it asked for a payment. */
+/** True if we sent no request by its method, or if the origin may have rejected the input before it asked for money. */
 function mayHaveChallenge(resource: ResourceObservation, kit: Kit): boolean {
   const status = kit.status(resource, kit.isPostOnly(resource) ? 'POST' : 'GET');
   return status === undefined || kit.validatesFirst(resource);

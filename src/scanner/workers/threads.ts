@@ -34,7 +34,7 @@ export type ThreadsOptions = {
   readonly onError: (error: Error) => void;
 };
 
-export type JobAttempt = {
+export type AttemptRequest = {
   readonly account: WorkAccount;
   /**
    * Called when a thread is free. If it were called earlier, waiting scans would hold their documents twice in
@@ -51,7 +51,7 @@ export type JobAttempt = {
 /** Threads that run one task at a time, and that can be killed separately. A new thread replaces a failed thread. */
 export type Threads = {
   /** Rejects with PoolSaturated, with the errors of `work` and `cpuMs`, or with the signal's reason. */
-  attempt(attempt: JobAttempt): Promise<JobAnswer>;
+  attempt(request: AttemptRequest): Promise<JobAnswer>;
   /** Boots all missing threads, and loads `modules` on all threads. Resolves at the end, and never rejects. */
   start(modules: readonly string[]): Promise<void>;
   counts(): { readonly alive: number; readonly running: number; readonly waiting: number };
@@ -90,7 +90,7 @@ export function openThreads(options: ThreadsOptions): Threads {
   function watchBoots(): void {
     for (const thread of piscina.threads.filter((each) => !watchedThreads.has(each))) {
       watchedThreads.add(thread);
-      // Piscina gave the last task to this thread. Earlier tasks may be on other threads that still load modules.
+      // The newest waiting task needs this thread. Earlier ones may be on other threads that still load modules.
       const fail = (error: Error) =>
         [...attempts.values()].findLast(({ isStarted }) => !isStarted)?.failBoot(error);
       thread.once('error', fail);
@@ -99,8 +99,8 @@ export function openThreads(options: ThreadsOptions): Threads {
     }
   }
 
-  async function attempt(
-    { work, cpuMs, signal }: JobAttempt,
+  async function runJob(
+    { work, cpuMs, signal }: AttemptRequest,
     onStarted: () => void,
   ): Promise<JobAnswer> {
     signal.throwIfAborted();
@@ -130,13 +130,14 @@ export function openThreads(options: ThreadsOptions): Threads {
     async attempt(request) {
       const endWait = request.account.startWait();
       try {
-        return await queue.run(request.account, () => attempt(request, endWait), request.signal);
+        return await queue.run(request.account, () => runJob(request, endWait), request.signal);
       } finally {
         endWait();
       }
     },
     async start(modules) {
       const missing = Math.max(threads - piscina.threads.length, 0);
+      // One job for each thread, all sent at once, so that Piscina boots the missing threads for them.
       const length = modules.length > 0 ? threads : missing;
       const loading = Array.from({ length }, () => piscina.run({ kind: 'load', modules }));
       watchBoots();

@@ -13,7 +13,7 @@ type MarkdownFacts = {
    * The links in list items and table rows that name POST, PUT, PATCH or DELETE, and not GET. They are addresses to
    * call by that method, not pages to open.
    */
-  readonly calledLinks: readonly string[];
+  readonly endpointLinks: readonly string[];
 };
 
 // Patterns that end in `.*` need the `s` flag. Without the flag, they stop at a line separator (U+2028) and try again
@@ -44,7 +44,7 @@ class LineReader {
   #isInListItem = false;
   #section: 'other' | 'h2' | 'h2-with-links' = 'other';
   #linkLists = 0;
-  readonly #calledLinks: string[] = [];
+  readonly #endpointLinks: string[] = [];
   /** The methods that the open list item or table row names, and the number of links before it. */
   #item: { readonly methods: Set<string>; readonly linksBefore: number } | null = null;
 
@@ -63,7 +63,7 @@ class LineReader {
       summary: summary === '' ? null : summary,
       linkLists: this.#linkLists,
       links: this.#scanner.links,
-      calledLinks: this.#calledLinks,
+      endpointLinks: this.#endpointLinks,
     };
   }
 
@@ -116,7 +116,7 @@ class LineReader {
     if (this.#item === null) return;
     const { methods, linksBefore } = this.#item;
     const isCalled = methods.size > 0 && !methods.has('GET');
-    if (isCalled) this.#calledLinks.push(...this.#scanner.links.slice(linksBefore));
+    if (isCalled) this.#endpointLinks.push(...this.#scanner.links.slice(linksBefore));
     this.#item = null;
   }
 }

@@ -23,7 +23,7 @@ export function findExtraFaults(offer: Offer): readonly OfferFault[] {
   return faults.length > 0 ? faults : findDomainFaults(offer, row);
 }
 
-/** Returns true for a required member, and for an optional member that is present. */
+/** True if the conditions of a member hold for the offer, and the member is required or present. */
 function appliesTo(member: ExtraMember, row: SchemeRow, offer: Offer): boolean {
   const { extra, asset } = offer;
   const { name, onlyBy, onlyIn, unlessAsset, isOptional } = member;

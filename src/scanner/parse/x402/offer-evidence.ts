@@ -13,7 +13,7 @@ import {
 import { findSchemeRow, hasOtherContract, isPaidMethod } from './schemes.ts';
 
 const MAX_MESSAGE_CHARS = 110;
-/** If a client signs an offer, our own message stands in place of the client's, and begins so (model/payability.ts). */
+/** Each of our messages about an offer that a client signs begins so (model/payability.ts). */
 const SIGNED_START = 'clients sign it';
 
 /** Lists the faults, each with its pointer. The client's message stands beside the fault that it names. */
@@ -28,6 +28,7 @@ export function describeFaults(
   const message = isOfVersion ? null : clientMessage;
   const isSigned = message?.startsWith(SIGNED_START) ?? false;
   const note = isSigned ? ` (${SIGNED_UNSOUND_PREFIX})` : quoteClient(message);
+  // A client that signs names no fault, so the note stands beside the first.
   const namedFault = isSigned ? faults[0] : findNamedFault(faults, message ?? '');
   const texts = faults.map((fault) => describeFault(fault) + (fault === namedFault ? note : ''));
   // A fault of the network explains the unknown pair, so the pair need not be named too.
@@ -55,7 +56,7 @@ export function describeUnknown(offer: Offer): string {
   return `${pointer}/scheme: ${showJson(scheme)} is unknown to this catalog${rest}`;
 }
 
-/** Says by which document a passive offer is judged; null if a client here has its scheme. */
+/** Names the document that judges an offer whose scheme no client here has; null for other offers. */
 export function describePassive({ pointer, scheme, network }: Offer): string | null {
   const row = findSchemeRow(scheme, network);
   if (row === null || row.client !== null) return null;
@@ -123,10 +124,10 @@ function findNamedFault(faults: readonly OfferFault[], message: string): OfferFa
   return hintedFaults[0] ?? quotedFaults[0] ?? namedFaults[0] ?? null;
 }
 
-/** A message may contain a shorter value by chance. */
+/** Shorter values may be in a message by chance. More values are compared here than in `findNamedFault`. */
 const MIN_QUOTED_CHARS = 20;
 
-/** Finds the member of a sound offer that the message names by value or name: "extra/feePayer"; null if it names none. */
+/** Finds the member of a sound offer that the message quotes, or names in `extra`: "extra/feePayer"; null if none. */
 export function findNamedMember(
   { entry, extra }: Offer,
   message: string,
@@ -138,6 +139,7 @@ export function findNamedMember(
   const namedMember = [...topMembers, ...extraMembers].find(([name, value]) => {
     const isQuoted =
       typeof value === 'string' && value.length >= MIN_QUOTED_CHARS && message.includes(value);
+    // Other names, such as "amount", are common words.
     return isQuoted || (name.startsWith('extra/') && message.includes(name.slice('extra/'.length)));
   });
   return namedMember ?? null;

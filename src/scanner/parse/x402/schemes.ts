@@ -74,7 +74,7 @@ const CLIENT_SCHEMES: readonly SchemeRow[] = [
     ...TRANSFER_METHODS,
     scheme: 'auth-capture',
     requires: [
-      { name: 'name', form: 'text' },
+      { name: 'name', form: 'text' }, // unlike DOMAIN_MEMBERS, by each transfer method
       { name: 'version', form: 'text' },
       { name: 'captureAuthorizer', form: 'address' },
       { name: 'feeRecipient', form: 'address' },
@@ -156,7 +156,7 @@ const OTHER_CONTRACT = 'by another contract';
 
 /**
  * True for an offer of `exact` that is signed for `extra.verifyingContract` in place of the token, as Circle Gateway
- * asks: the name of the domain is not the token's own, and the contract is neither the token, zero nor the recipient.
+ * asks. Its domain has another name than the token's. The contract is not the token, the recipient or zero.
  * Official clients sign such an offer for the token, so nobody settles what they sign.
  */
 export function hasOtherContract({ scheme, network, asset, payTo, extra }: MethodTerms): boolean {
@@ -181,7 +181,7 @@ export function findTransferMethod(row: SchemeRow, terms: MethodTerms): string |
   return typeof method === 'string' ? method : null;
 }
 
-/** Returns true if a client here has the scheme of the offer, and pays by its transfer method. */
+/** True if the pair has a row, and the row's client does not lack the transfer method of the offer. */
 export function isPaidMethod(terms: MethodTerms): boolean {
   const row = findSchemeRow(terms.scheme, terms.network);
   if (row === null) return false;

@@ -83,7 +83,7 @@ async function decodeBody(
   const charset = findCharset(answer, bytes);
   const isBinary = !charset.startsWith('utf-16') && bytes.includes(0);
   const text = isBinary ? '' : toText(bytes, charset);
-  releasePages(wholeBody);
+  releasePages(wholeBody); // the text is a copy
   return { text, isCut, isBinary, isBroken };
 }
 
@@ -109,7 +109,7 @@ function toText(bytes: Buffer, charset: string): DecodedBody['text'] {
   return shareBytes(hasByteOrderMark ? bytes.subarray(3) : bytes);
 }
 
-/** Decompresses at most `capBytes`. By default, reads up to them. Throws NoRoom. */
+/** Decompresses up to `capBytes`, or until `decideToReadOn` decides otherwise. Throws NoRoom. */
 async function inflate(
   decoder: Transform,
   input: Buffer,
@@ -181,11 +181,10 @@ export async function observeAnswer(
   context: AnswerContext,
   reading: BodyReading,
 ): Promise<AnswerObservation<HttpData>> {
-  const decoded = await decodeBody(answer, context.capBytes, reading);
-  const { text, isCut, isBinary, isBroken } = decoded;
+  const { text, isCut, isBinary, isBroken } = await decodeBody(answer, context.capBytes, reading);
   // A body that was cut at its cap counts as cut, even if its compressed data is invalid too.
   const bodyFailure = answer.bodyFailure ?? (isBroken && !answer.truncated ? 'malformed' : null);
-  const members = {
+  const serialized = {
     url: context.url.href,
     method: context.method,
     status: answer.status,
@@ -196,8 +195,8 @@ export async function observeAnswer(
     ...(isBinary ? { binary: true } : {}),
     ...(bodyFailure === null ? {} : { bodyFailure }),
   };
-  // The members are those of HttpData. A shared body is decoded when it is read; `true` keeps its bytes for workers.
-  const data = deserializeFrozen(members, true) as HttpData;
+  // HttpData in serialized form: a shared body is decoded when it is read. `true` keeps its bytes for workers.
+  const data = deserializeFrozen(serialized, true) as HttpData;
   return { ok: true, data, ms: context.ms, truncated: answer.truncated || isCut || isBroken };
 }
 

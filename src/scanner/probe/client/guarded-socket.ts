@@ -96,10 +96,8 @@ export class GuardedSocket implements Meter, RequestSocket {
     if (budget.spentReason !== null) return { reason: 'budget', detail: budget.spentReason };
     const maxBytes = computeMaxAnswerBytes(this.currentRequest?.request.capBytes ?? 0, limits);
     if (this.#answerBytes <= maxBytes) return null;
-    return {
-      reason: 'malformed',
-      detail: `more than ${maxBytes} bytes on the wire for one answer`,
-    };
+    const detail = `more than ${maxBytes} bytes on the wire for one answer`;
+    return { reason: 'malformed', detail };
   }
 
   #endIfExcessive(): void {
@@ -115,6 +113,7 @@ export class GuardedSocket implements Meter, RequestSocket {
     this.#socket = socket;
     this.isOpen = true;
     socket.once('close', () => this.#markClosed());
+    // `close` was called while the connection opened. `onClosed` then follows `onOpened`.
     if (this.#opening.signal.aborted) socket.destroy();
     this.#options.events.onOpened();
     return socket;

@@ -44,7 +44,7 @@ const ENDPOINT_MEMBER =
 const GENERIC_MEMBER = /^(?:url|uri|href|endpoint|address)$/i;
 /** A2A: the address of the agent (0.3) and of its interfaces (0.3 and 1.0). All requests to them are POST. */
 const CARD_ENDPOINT = /^\/(?:(?:\w*interfaces)\/\d+\/)?url$/i;
-/** A manifest's own address is the start of its paths. */
+/** A manifest's own address, to which its paths are added. Nothing need answer there, so it is not a link. */
 const MANIFEST_BASE = /^\/(?:(?:api|service|server)\/)?(?:url|href)$|base_?url$/i;
 
 export function findLinks(wave: FirstWave, kit: Kit): LinkPlan {
@@ -80,7 +80,9 @@ export function findLinks(wave: FirstWave, kit: Kit): LinkPlan {
     }
     const path = url.pathname + url.search;
     const method = chooseMethod(declaredMethods.get(path) ?? [], reference.method);
+    // A link by POST has a probe's answer, and a server need only accept connections.
     if (method === 'GET' && !server && endpoints.has(url.href)) continue;
+    // A page at the address of a server is a further link, because it must answer.
     const key = server ? `server ${path}` : path;
     if (method !== null && !links.has(key)) {
       links.set(key, { url: url.href, path, from, method, server });
@@ -110,7 +112,7 @@ function chooseMethod(declared: Iterable<string>, ownMethod: string | null): 'GE
 
 type DeclaredMethods = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Indexes methods by requested path and by template. Built once, because both lists can be long. */
+/** Indexes methods by requested path and by template. Built once, for documents with many operations and links. */
 function indexMethods(
   operations: readonly Pick<Operation, 'method' | 'requestPath' | 'template'>[],
 ): DeclaredMethods {
@@ -130,11 +132,11 @@ function readLlmsReferences(
 ): readonly Reference[] | null {
   const reading = kit.document('/llms.txt', llmsTxt, soft404);
   if (reading.state !== 'present') return null;
-  const { links, calledLinks } = kit.markdown(reading.body);
-  const called = new Set(calledLinks);
+  const { links, endpointLinks } = kit.markdown(reading.body);
+  const endpointTargets = new Set(endpointLinks);
   return links.map((target) => ({
     ...toReference(target, '/llms.txt'),
-    isEndpoint: called.has(target),
+    isEndpoint: endpointTargets.has(target),
   }));
 }
 
@@ -170,7 +172,7 @@ function readManifestReferences(wave: FirstWave, kit: Kit): readonly Reference[]
   if (manifest.state !== 'found') return null;
   const { path } = manifest;
   const entries = readManifestEntries(manifest)
-    .filter(({ sale }) => sale !== 'base')
+    .filter(({ sale }) => sale !== 'base') // like MANIFEST_BASE
     .map(({ target, pointer, method }) => {
       return { ...toReference(target, `${path}#${pointer}`), method };
     });

@@ -251,11 +251,11 @@ function hasPaidRoot(root: HttpObservation): boolean {
 function readLlmsLinks({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): readonly string[] {
   const reading = kit.document('/llms.txt', llmsTxt, soft404);
   if (reading.state !== 'present') return [];
-  const { links, calledLinks } = kit.markdown(reading.body);
+  const { links, endpointLinks } = kit.markdown(reading.body);
   // A candidate is asked by GET only, so an address that is called by another method is none.
-  const called = new Set(calledLinks);
+  const endpoints = new Set(endpointLinks);
   const paths = links
-    .filter((link) => !called.has(link))
+    .filter((link) => !endpoints.has(link))
     .slice(0, MAX_ENTRIES_READ)
     .map((link) => findPathOnOrigin(origin.url, link, kit))
     .filter((path) => path !== null)

@@ -36,7 +36,7 @@ describe('parseMarkdown', () => {
         '/terms.txt',
         'https://seller.example/more',
       ],
-      calledLinks: [],
+      endpointLinks: [],
     });
   });
 
@@ -54,7 +54,7 @@ describe('parseMarkdown', () => {
     ['- Send POST:\n## Docs [a](/a)', []],
     ['Send POST to [the API](/api).', []],
   ])('the links of %j to call by a method other than GET are %j', (text, links) => {
-    expect(parseMarkdown(text).calledLinks).toEqual(links);
+    expect(parseMarkdown(text).endpointLinks).toEqual(links);
   });
 
   test.each([
