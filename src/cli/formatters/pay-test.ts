@@ -20,6 +20,7 @@ const FORMATS: Readonly<
   sarif: (report, file) => formatSarif(toFindings(report, file)),
   junit: (report, file) => formatJunit(toFindings(report, file)),
   markdown: toMarkdown,
+  // GitHub shows only the first annotations of each step.
   github: (report, file) =>
     formatGithub(toFindings({ ...report, trials: sortWorstFirst(report) }, file)),
   codequality: (report, file) => formatCodeQuality(toFindings(report, file)),
@@ -52,6 +53,7 @@ function toHeadline(report: PayTestReport): string {
 function countWays({ summary: { delivers, gifts }, trials }: PayTestReport): string {
   if (gifts > 0) return `${gifts} way${gifts === 1 ? '' : 's'}`;
   const judgedIds = trials.filter(({ status }) => status !== 'not_run').map(({ id }) => id);
+  // These trials send no payment. If the paid route delivers nothing, their refusals prove nothing.
   const unpaidIds = delivers ? ['T11', 'T12'] : [];
   const isTested = judgedIds.some((id) => [...PAYING_GIFT_TRIALS, ...unpaidIds].includes(id));
   return isTested ? 'no way' : 'not tested';

@@ -5,7 +5,7 @@ import { DISCLAIMER, PROVENANCE, toReportUrl } from './project.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
-/** Later instants may have a year of five digits, which `parseInstant` does not accept. */
+/** Callers send `nextSince` back. From the year 10000 on, `toISOString` writes a form that `INSTANT` refuses. */
 const MAX_SINCE_MS = Date.UTC(9999, 0, 1);
 const INSTANT =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;

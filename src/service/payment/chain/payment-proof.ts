@@ -84,6 +84,7 @@ function isPaymentToUs(
       isAddressEqual(event.args.authorizer, authorization.from),
   );
   if (useIndex < 0) return false;
+  // A single use leaves no doubt, and tokens other than FiatToken may emit the two events in another order.
   const uses = events.filter((event) => event.eventName === 'AuthorizationUsed');
   return uses.length === 1 ? events.some(isOurTransfer) : isOurTransfer(events[useIndex + 1]);
 }

@@ -87,8 +87,8 @@ export function createUnpaidError(): PaymentRefused {
 class MirroredError extends ServiceError {}
 
 /**
- * Makes the data of a `released` step. The calls that wait for this call repeat `error`; null if no error ended the
- * call. `isCounted` is true if the payer caused the end. Limits of the key and of its identifier then count the claim.
+ * Makes the data of a `released` step. Waiting calls repeat its error, if it has one. `isCounted` is true if the payer
+ * caused the end. Only such claims count toward the limits of a payment key and of a payment identifier.
  */
 export function toReleaseData(reason: string, error: unknown): JsonObject {
   const data = { reason, isCounted: isCausedByPayer(error) };
@@ -122,7 +122,7 @@ export function readReleaseError({ data }: LedgerRow): ServiceError | PaymentRef
     };
   };
   if (refused) return new PaymentRefused(refused.code, refused.message);
-  if (error === undefined || !(error.code in ERROR_CODES)) return null;
+  if (error === undefined || !(error.code in ERROR_CODES)) return null; // a code of another release
   const { code, message, retryAfterSec, body } = error;
   return new MirroredError(code, message, {
     body,
