@@ -81,7 +81,7 @@ function toHeaderAnswer(
   return { headers: isRead ? [['payment-required', text]] : [], body: '{}' };
 }
 
-/** True if we sent no request by its method, or if the origin may have rejected the input before it asked for money. */
+/** True if we did not send the resource's method, or if the origin may have rejected the input before it asked to pay. */
 function mayHaveChallenge(resource: ResourceObservation, kit: Kit): boolean {
   const status = kit.status(resource, kit.isPostOnly(resource) ? 'POST' : 'GET');
   return status === undefined || kit.validatesFirst(resource);

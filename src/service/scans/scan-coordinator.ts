@@ -144,7 +144,7 @@ export class ScanCoordinator {
     return finished;
   }
 
-  /** Returns the recording of a finished scan, and keeps it now if it can still be made; null if not. */
+  /** Returns the stored recording of a finished scan, or makes and stores it now; null if it is too late for that. */
   async provideRecording({ scanId, keepRecording }: FinishedScan): Promise<StoredRecording | null> {
     const { results } = this.#options.store;
     return (await results.findRecording(scanId)) ?? (await keepRecording?.()) ?? null;

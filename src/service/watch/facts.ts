@@ -125,7 +125,7 @@ function toPaymentFacts(
   { payability, payableBy: reportedPayableBy, routes }: ScanReport,
   resources: readonly WatchedResource[],
 ): FactEntry[] {
-  // Null if no resource challenged.
+  // The report has none if no resource challenged.
   const payableBy = reportedPayableBy ?? 'nobody';
   const entries: FactEntry[] =
     payability === null ? [] : [['payability', toPayabilityFact(payableBy, 'scan')]];

@@ -74,7 +74,7 @@ const CLIENT_SCHEMES: readonly SchemeRow[] = [
     ...TRANSFER_METHODS,
     scheme: 'auth-capture',
     requires: [
-      { name: 'name', form: 'text' }, // unlike DOMAIN_MEMBERS, by each transfer method
+      { name: 'name', form: 'text' }, // both are required by each transfer method, unlike DOMAIN_MEMBERS
       { name: 'version', form: 'text' },
       { name: 'captureAuthorizer', form: 'address' },
       { name: 'feeRecipient', form: 'address' },
@@ -181,7 +181,7 @@ export function findTransferMethod(row: SchemeRow, terms: MethodTerms): string |
   return typeof method === 'string' ? method : null;
 }
 
-/** True if the pair has a row, and the row's client does not lack the transfer method of the offer. */
+/** True for a known pair, unless its client lacks the transfer method of the offer. */
 export function isPaidMethod(terms: MethodTerms): boolean {
   const row = findSchemeRow(terms.scheme, terms.network);
   if (row === null) return false;

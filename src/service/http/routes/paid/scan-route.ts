@@ -73,7 +73,7 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
 
     async compute(input, { payer, earlierScanId, onScan }) {
       const { origin, submittedUrl, withRecording } = input;
-      // Joined before the store is read, because the scan could end meanwhile. It stays free until the payer joins below.
+      // Joined before the store is read, because the scan could end meanwhile. The scan stays free until `join` below.
       const runningScan = scanCoordinator.join(origin, { withRecording, isFree: true });
       const findUnpaid = () => findUnpaidScan(store, payer, input, earlierScanId);
       const unpaidScan = await findUnpaid();
