@@ -74,6 +74,8 @@ test.each([
   ['every paid route answers 5xx', [answer(500, { error: 'no facilitator' })], /server's log/],
   ['one answers 500, and another 404', [answer(500, {}), answer(404, {})], /^Mount/],
   ['the documents list what is gone', [answer(404, {}), answer(410, {})], /take it out of them/],
+  ['each asks for a login', [answer(401, {}), answer(401, {})], /before the login/],
+  ['one asks for a login, and another is gone', [answer(401, {}), answer(404, {})], /^Mount/],
   ['one is gone, and another refuses its input', [answer(404, {}), answer(400, {})], /^Mount/],
 ])('the fix of P2 if %s', (_, answers, fix) => {
   const paid = answers.map((get, index) => resource({ path: `/p${index}`, get, head: get }));
@@ -87,6 +89,7 @@ test.each([
     answer(402, { price: '$0.01', treasury: '0xabc' }),
     /^Put the whole challenge/,
   ],
+  ['a quote of its own', answer(402, { quote: { credits: 10 } }), /^Put the whole challenge/],
   ['a page', html(402, '<!doctype html><h1>Pay</h1>'), /only to clients that ask for text\/html/],
   ['nothing', answer(402, { error: 'Payment required' }), /^Read the log/],
 ])('the fix of P2 for a 402 with %s', (_, get, fix) => {

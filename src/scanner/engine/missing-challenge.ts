@@ -25,6 +25,8 @@ const TOOL_FIX =
   'Answer an unpaid call with isError true, and the challenge in structuredContent and in content[0].text.';
 const SERVER_FIX =
   "Read the server's log and mend what fails before the 402: a facilitator that is away, or a challenge that needs more than an empty call.";
+const LOGIN_FIX =
+  'Ask for the payment before the login: a caller without a key must get the 402, which names the price.';
 const BESIDE_FIX =
   'Send the x402 challenge beside the other one: the documents sell this route over x402.';
 
@@ -240,7 +242,7 @@ function isAbsent(resource: ResourceObservation, kit: Kit): boolean {
   return statuses.length > 0 && statuses.every((status) => ABSENT_STATUSES.has(status));
 }
 
-/** A firewall or a bot protection answers every unpaid caller with 403, and a route that fails answers 5xx. */
+/** A login answers 401, a firewall or a bot protection 403, and a route that fails 5xx. */
 function findRefusalFix(
   failingResources: readonly ResourceObservation[],
   kit: Kit,
@@ -251,6 +253,7 @@ function findRefusalFix(
         isSought(kit.status(resource, 'GET') ?? 0) || isSought(kit.status(resource, 'POST') ?? 0),
     );
   if (failingResources.every(({ tool }) => tool !== undefined)) return TOOL_FIX;
+  if (haveAll((status) => status === 401)) return LOGIN_FIX;
   if (haveAll((status) => status === 403)) return FIREWALL_FIX;
   if (haveAll((status) => status >= 500)) return SERVER_FIX;
   return failingResources.every((resource) => isAbsent(resource, kit)) ? ABSENT_FIX : undefined;

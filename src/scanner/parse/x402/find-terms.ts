@@ -135,7 +135,7 @@ const TERMS_PARAMETER = /\b(?:amount|network|price|asset)[ \t]*=/i;
 const TERMS_HEADER = /amount|price|pay-?to|recipient|network/;
 /** A member of JSON that states what to pay or whom. */
 const OWN_PRICE =
-  /"[a-z0-9_]{0,40}(?:price|amount|cost|pay_?to|recipient|treasury)[a-z0-9_]{0,40}"\s*:/i;
+  /"[a-z0-9_]{0,40}(?:price|amount|cost|quote|pay_?to|recipient|treasury)[a-z0-9_]{0,40}"\s*:/i;
 const HTML_PAGE = /^\s*<(?:!doctype\s+html|html|head|body)[\s>]/i;
 const MAX_HEADERS = 100;
 const MAX_READ_CHARS = 16_384;
