@@ -81,7 +81,7 @@ function toHeaderAnswer(
   return { headers: isRead ? [['payment-required', text]] : [], body: '{}' };
 }
 
-/** True if we did not send the resource's method, or if the origin may have rejected the input before it asked to pay. */
+/** True if we did not send the resource's method, or if the origin may have refused the input before asking to pay. */
 function mayHaveChallenge(resource: ResourceObservation, kit: Kit): boolean {
   const status = kit.status(resource, kit.isPostOnly(resource) ? 'POST' : 'GET');
   return status === undefined || kit.validatesFirst(resource);
