@@ -27,23 +27,12 @@ export type StatedPrice = {
   readonly units: StatedUnits | null;
 };
 
-/** Members that hold a price in dollars, each with the currency that its name says. */
-const FLAT_PRICE_MEMBERS = {
-  price: 'USD',
-  price_usd: 'USD',
-  priceUsd: 'USD',
-  priceUSD: 'USD',
-  price_usdc: 'USDC',
-  priceUsdc: 'USDC',
-  priceUSDC: 'USDC',
-  price_human: 'USD',
-  price_display: 'USD',
-  priceDisplay: 'USD',
-  per_call: 'USD',
-  perCall: 'USD',
-  per_request: 'USD',
-  perRequest: 'USD',
-};
+/** Members that hold a price in dollars, or in the USDC of their names. */
+const FLAT_PRICE_MEMBERS = [
+  ...['price', 'price_usd', 'priceUsd', 'priceUSD', 'price_usdc', 'priceUsdc', 'priceUSDC'],
+  ...['per_call', 'perCall', 'per_request', 'perRequest'],
+  ...['price_human', 'price_display', 'priceDisplay'],
+];
 /** Members whose names say that they are in base units. */
 const UNIT_MEMBERS = [
   ...['price_atomic', 'priceAtomic', 'amount_atomic', 'amountAtomic'],
@@ -66,16 +55,17 @@ const MAX_DECIMALS = 36;
 export function listFlatPrices(details: JsonObject) {
   if (!isPriceOfOneCall(details)) return [];
   const other = ['currency', 'token', 'asset'].map((name) => details[name]).find(isOtherCurrency);
-  return Object.entries(FLAT_PRICE_MEMBERS).flatMap(([name, stated]) => {
+  return FLAT_PRICE_MEMBERS.flatMap((name) => {
     const amount = details[name];
     // "price_usd" is in dollars in whatever token a buyer pays.
-    const currency = /usd/i.test(name) ? stated : (other ?? stated);
-    return amount === undefined ? [] : [{ name, value: amount, price: { amount, currency } }];
+    const [named = other ?? 'USD'] = /usdc?/i.exec(name) ?? [];
+    const price = { amount, currency: named.toUpperCase() };
+    return amount === undefined ? [] : [{ name, value: amount, price }];
   });
 }
 
 /** True for a symbol that names no dollar: "XLM", "sats". */
-function isOtherCurrency(value: JsonValue | undefined): boolean {
+function isOtherCurrency(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && SYMBOL.test(value) && !/usd/i.test(value);
 }
 
@@ -102,7 +92,7 @@ export function readStatedPrice(price: JsonObject): StatedPrice | null {
   const amount = toDollars(stated);
   if (amount === null) return readAtomicPrice(price);
   const asset = jsonText(price['asset']);
-  if (!isWhole(stated)) return { dollars: amount, units: null };
+  if (!isWhole(stated)) return isOtherCurrency(asset) ? null : { dollars: amount, units: null };
   if (isDecimals(decimals)) {
     return {
       dollars: shiftDown(amount, decimals),

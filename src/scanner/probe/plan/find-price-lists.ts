@@ -134,13 +134,12 @@ function readLlmsLines({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): reado
 
 const CURL = /^[\s>$`]*curl\s.*?(https?:\/\/[^\s'"`]+)(.*)$/;
 
-/** Reads `curl -X POST https://…`. Data without a method means POST. Returns what LINE has: all, method, address, rest. */
+/** Reads `curl -X POST https://…`; data without a method means POST. Returns what LINE captures, in its order. */
 function readCurl(line: string): readonly string[] {
-  const [all, target, rest] = CURL.exec(line) ?? [];
-  if (all === undefined || target === undefined || rest === undefined) return [];
-  const isPost = /\s(?:-d|--data\S*|--json)\s/.test(line);
-  const method = /\s(?:-X|--request)\s*([A-Z]+)/.exec(line)?.[1] ?? (isPost ? 'POST' : 'GET');
-  return [all, method, target, rest];
+  const [, target = '', rest = ''] = CURL.exec(line) ?? [];
+  const usual = /\s(?:-d|--data\S*|--json)\s/.test(line) ? 'POST' : 'GET';
+  const [, method = usual] = /\s(?:-X|--request)\s*([A-Z]+)/.exec(line) ?? [];
+  return [line, method, target, rest];
 }
 
 const PARAMETER = /:\w+|\{[^}]*\}|\[\w+\]|\*/g;

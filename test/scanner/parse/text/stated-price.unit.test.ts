@@ -29,6 +29,7 @@ describe('readStatedPrice', () => {
     [{ amount: '0.01', decimals: 6 }, inDollars('0.01')],
     [{ amount: '10000', asset: USDC }, inUnits('10000', USDC)],
     [{ amount: '0.01', asset: 'USDC' }, inDollars('0.01')],
+    [{ amount: '0.01', asset: 'XLM' }, null],
     [{ amount: '10000' }, inBoth('10000', '10000', true)],
     [{ amount: '5', currency: 'USDC' }, inBoth('5', '5', true)],
     [{ amount: '10000', currency: 'USD' }, inDollars('10000')],
