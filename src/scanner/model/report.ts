@@ -1,6 +1,12 @@
 import type { Static } from 'typebox';
-import type { ClientVersion, OtherWay, PayableBy, ResourcePayability } from './payability.ts';
-import type { indexedRows, routeFacts } from './shapes.ts';
+import type { PayableBy } from './payability.ts';
+import type {
+  ClientVersion,
+  indexedRows,
+  OtherWay,
+  ResourcePayability,
+  routeFacts,
+} from './shapes.ts';
 import type { Basis, Status } from './verdict.ts';
 
 /** The hosted service judges by this catalog, unless its settings name another one. A newer catalog may exist. */

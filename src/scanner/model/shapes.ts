@@ -1,6 +1,6 @@
 /**
- * Parts of schemas, and the schemas of a report's members, whose types are in `report.ts`. No file that every command
- * loads may import them, because typebox loads slowly.
+ * Parts of schemas, and the schemas of a report's members. A file that every command loads may import only types from
+ * here, because typebox loads slowly.
  */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { INDEXED_FIELDS, INDEXED_REASONS, INDEXED_STATES, INDEXES } from './indexed.ts';
@@ -46,49 +46,58 @@ const payableBy = oneOf(
 /** Payability of an origin, which is the payability of its best resource. */
 export const payableBySchema = nullable(payableBy);
 
-export const resourcePayability = Type.Object({
+const offerPayability = shape({
+  pointer: Type.String({ description: 'Into the challenge: "/accepts/0".' }),
+  /** Copied from the challenge, cleaned and cut; null when missing. */
+  scheme: textOrNull,
+  network: textOrNull,
+  asset: textOrNull,
+  amount: textOrNull,
+  /** Null if no package supports the offer. */
+  client: nullable(Type.String({ description: 'The package whose client was tried.' })),
+  verdict: oneOf(
+    OFFER_VERDICTS,
+    'The verdict of a client with every scheme on this offer only: it signs, it signs once spend controls are lifted, it refuses, or no client here has the scheme.',
+  ),
+  /** Cleaned; null when the client signs. */
+  words: nullable(Type.String({ description: "The client's own words, at most 200 characters." })),
+});
+export type OfferPayability = Static<typeof offerPayability>;
+
+/** A resource that answered with a challenge, with the method whose challenge was judged. */
+export const resourcePayability = shape({
   method: text,
   path: text,
   payableBy,
+  /** On the whole challenge; null when the default client signs. */
   words: nullable(
     Type.String({ description: 'The error of the default client, if it does not sign.' }),
   ),
-  offers: Type.Array(
-    Type.Object({
-      pointer: Type.String({ description: 'Into the challenge: "/accepts/0".' }),
-      scheme: textOrNull,
-      network: textOrNull,
-      asset: textOrNull,
-      amount: textOrNull,
-      client: nullable(Type.String({ description: 'The package whose client was tried.' })),
-      verdict: oneOf(
-        OFFER_VERDICTS,
-        'The verdict of a client with every scheme on this offer only: it signs, it signs once spend controls are lifted, it refuses, or no client here has the scheme.',
-      ),
-      words: nullable(
-        Type.String({ description: "The client's own words, at most 200 characters." }),
-      ),
-    }),
-  ),
+  offers: list(offerPayability),
 });
+export type ResourcePayability = Static<typeof resourcePayability>;
 
-export const clientVersions = Type.Array(Type.Object({ name: text, version: text }));
+/** The packages of official clients, such as "@x402/evm" 2.27.0. */
+export const clientVersions = list(shape({ name: text, version: text }));
+export type ClientVersion = Static<typeof clientVersions>[number];
 
-export const otherWays = Type.Array(
-  Type.Object({
+/** Each 402 that asks for payment over another protocol, with or without an x402 challenge in the same answer. */
+export const otherWays = list(
+  shape({
     method: text,
     path: text,
     protocol: oneOf(
       OTHER_PROTOCOLS,
       'The protocol that the 402 speaks, beside x402 or in its place.',
     ),
-    methods: Type.Array(text, {
+    methods: list(text, {
       description:
         'Payment methods that MPP names, such as "tempo": text of the seller, at most five.',
     }),
   }),
   { description: 'Other protocols that this origin sells over. No check grades it.' },
 );
+export type OtherWay = Static<typeof otherWays>[number];
 
 const indexedDifference = shape({ field: oneOf(INDEXED_FIELDS), live: text, indexed: text });
 

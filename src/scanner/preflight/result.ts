@@ -1,6 +1,7 @@
 import type { OriginRefused } from '../guard/failures.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
-import type { OfferVerdict, OtherWay, PayableBy } from '../model/payability.ts';
+import type { OfferVerdict, PayableBy } from '../model/payability.ts';
+import type { OtherWay } from '../model/shapes.ts';
 
 export type PreflightRequest = {
   readonly origin: Origin;

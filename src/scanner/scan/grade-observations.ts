@@ -1,9 +1,10 @@
 /** Makes a report from observations, fresh or recorded. */
 import { runChecks, toResults } from '../engine/run-checks.ts';
 import { isUnjudged, isUnseen, SCORINGS } from '../engine/score.ts';
-import type { IndexedOrigin, Lookup, Observations } from '../model/observations.ts';
-import { type OtherWay, PAYABLE_BY, type Payability } from '../model/payability.ts';
+import type { IndexedOrigin, Lookup, Observations, Payability } from '../model/observations.ts';
+import { PAYABLE_BY } from '../model/payability.ts';
 import type { BudgetName, CheckResult, ScanReport, Signals } from '../model/report.ts';
+import type { OtherWay } from '../model/shapes.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import { type ScanEngine, throwIfBroken } from './broken-checks.ts';
 import { describeOrigin, readIndexed } from './readers.ts';

@@ -1,5 +1,6 @@
 import type { HttpData } from '../../model/observation.ts';
-import type { OtherProtocol, OtherWay } from '../../model/payability.ts';
+import type { OtherProtocol } from '../../model/payability.ts';
+import type { OtherWay } from '../../model/shapes.ts';
 import { headerValues } from '../text/http-header.ts';
 import { cleanText } from '../text/text.ts';
 

@@ -1,7 +1,7 @@
 import { type Catalog, TOTAL_CHECKS } from '../../../scanner/engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../../scanner/engine/catalog/discover-checks.ts';
 import { GRADES, WEIGHTS } from '../../../scanner/engine/score.ts';
-import type { Availability, OtherWay } from '../../../scanner/model/payability.ts';
+import type { Availability } from '../../../scanner/model/payability.ts';
 import type {
   CheckResult,
   Grade,
@@ -9,6 +9,7 @@ import type {
   ScanReport,
   SubScores,
 } from '../../../scanner/model/report.ts';
+import type { OtherWay } from '../../../scanner/model/shapes.ts';
 import {
   formatIndexedReason,
   formatIndexedState,
