@@ -105,7 +105,8 @@ export function findPaymentInfo(
     members.find((name) => declaring[name] !== true) ??
     members[0];
   if (member !== undefined) {
-    const sellsCall = members.some((name) => SELLS_CALLS.test(name));
+    const isX402 = jsonObject(declaring['x-payment'])['protocol'] === 'x402';
+    const sellsCall = isX402 || members.some((name) => SELLS_CALLS.test(name));
     return { info: declaring[member], pointer: `${pointer}/${member}`, sellsCall };
   }
   const shared = pathItem.declaring['x-payment-info'] ?? undefined;
