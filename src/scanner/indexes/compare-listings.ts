@@ -189,7 +189,7 @@ function findDifferences(
 
 /** Indexes cut long descriptions, so a text that ends in "…" is compared as a prefix. */
 function isSameText(live: string, indexed: string): boolean {
-  const text = cleanText(live, live.length + 1);
+  const text = cleanText(live, Number.POSITIVE_INFINITY);
   return text === indexed || (indexed.endsWith('…') && text.startsWith(indexed.slice(0, -1)));
 }
 

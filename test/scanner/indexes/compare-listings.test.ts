@@ -57,6 +57,13 @@ describe('a listing that', () => {
     expect(row?.differences[0]?.live).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
+  test('has a description that grows in NFC is listed', () => {
+    const description = '\u{958}'.repeat(4);
+    const challenge = liveChallenge({ resource: { url: ORIGIN + PATH, description } });
+    const rows = compareRows({ item: listedItem({ description }), challenge });
+    expect(rows.map(({ state }) => state)).toEqual(['listed', 'listed']);
+  });
+
   test('has another method is reported as different', () => {
     const item = listedItem({ extensions: {} });
     for (const row of compareRows({ item, method: 'POST' })) {
