@@ -34,10 +34,10 @@ type IndexEntries = {
   readonly index: IndexName;
   /** Null if the index gave no answer. */
   readonly resources: readonly ListedResource[] | null;
-  /** URLs of entries that may belong to other origins. */
+  /** URLs to search if no entry of this origin matches. They may include entries of this origin. */
   readonly elsewhere: readonly string[];
   readonly isComplete: boolean;
-  /** Time of the lookup; null if the index's entries never lapse. */
+  /** Time of the lookup; null if it failed, or if the index's entries never lapse. */
   readonly readMs: number | null;
 };
 
@@ -125,8 +125,7 @@ function toRow(
   if (otherUrl !== undefined)
     return { row: { ...emptyRow, state: 'listed_elsewhere', listedAs: shorten(otherUrl) } };
   if (!entries.isComplete) return { row: { ...emptyRow, state: 'unknown' } };
-  const hasNoEntry = entries.index === 'bazaar' && entries.resources.length === 0;
-  const context = { ...observed, hasNoEntry };
+  const context = { ...observed, hasNoEntry: entries.resources.length === 0 };
   const { reasons, declaration } = findReasons(entries.index, paid, context, kit);
   return {
     row: { ...emptyRow, state: 'not_listed', reasons },
@@ -168,22 +167,18 @@ function findDifferences(
   const differences = new Map<IndexedField, IndexedDifference>();
   /** The first difference of a field counts. A value that one side lacks is no difference. */
   const add = (field: IndexedField, live: string | null, indexed: string | null) => {
-    if (live === null || indexed === null || differences.has(field)) return;
+    if (live === null || indexed === null || live === indexed || differences.has(field)) return;
     differences.set(field, { field, live: shorten(live), indexed: shorten(indexed) });
   };
-  for (const [field, live, indexed] of findOfferDifferences(challenge, terms)) {
-    add(field, live, indexed);
-  }
+  for (const pair of findOfferDifferences(challenge, terms)) add(...pair);
   const description = challenge.description?.trim() ?? null;
   if (description && terms.description && !isSameText(description, terms.description))
     add('description', description, terms.description);
   const input = digestDeclaration(findDeclaredInput(challenge.value));
-  if (input !== terms.inputSchema) add('inputSchema', input, terms.inputSchema);
+  add('inputSchema', input, terms.inputSchema);
   if (entry.method?.toUpperCase() !== method) add('method', method, entry.method);
-  const version = terms.x402Version;
-  if (version !== challenge.version) {
-    add('x402Version', String(challenge.version), version === null ? null : String(version));
-  }
+  const version = terms.x402Version === null ? null : String(terms.x402Version);
+  add('x402Version', String(challenge.version), version);
   return INDEXED_FIELDS.flatMap((field) => differences.get(field) ?? []);
 }
 
@@ -196,7 +191,10 @@ function isSameText(live: string, indexed: string): boolean {
 type ListedOffer = ListedTerms['offers'][number];
 type FieldPair = readonly [field: IndexedField, live: string | null, indexed: string | null];
 
-/** Ignores offers that both sides have. Compares each remaining listed offer with the most similar live one. */
+/**
+ * Ignores offers that both sides have. Compares each other listed offer with the most similar live one, preferably with
+ * an unlisted one.
+ */
 function findOfferDifferences(
   challenge: Challenge,
   { offers: listed }: ListedTerms,

@@ -43,7 +43,7 @@ export async function importListings(
   readonly detail: string | null;
 }> {
   const { base, signal } = options;
-  // The request after an aborted wait says that the import was stopped.
+  // An aborted wait resolves. The next `askPage` then says that the import was stopped.
   const { wait = (ms) => delay(ms, undefined, { signal }).catch(() => null) } = options;
   const name = new URL(base).host;
   let [limit, offset, pageCount, waitCount] = [ROWS_PER_PAGE[source], 0, 0, 0];
@@ -89,7 +89,7 @@ async function askPage(
           sorting: { id: 'lastUpdated', desc: true },
         });
   const deadline = startDeadline(MAX_PAGE_MS, signal);
-  // `importListings` itself waits for a busy index, so `ask` must not repeat the request.
+  // `importListings` itself waits for a busy index. With `findReasonNotToAsk`, `ask` repeats no request.
   const context = { deadline, userAgent, answers, findReasonNotToAsk: () => null };
   const { allowedPorts } = policy;
   const detail = { source, limit, allowedPorts, allowHosts: [...policy.allowHosts] };
@@ -97,8 +97,7 @@ async function askPage(
   const answer = await askOk(url, { ...context, ...page });
   if (signal?.aborted) return toFailure('the import was stopped');
   if (!answer.ok) return answer;
-  const { value } = answer;
-  if (value !== null) return { ok: true, value };
+  if (answer.value !== null) return { ok: true, value: answer.value };
   return toFailure(`${new URL(base).host} answered in an unknown shape`);
 }
 

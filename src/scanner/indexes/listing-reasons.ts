@@ -16,7 +16,7 @@ export type PaidResource = {
 };
 
 type ReasonContext = Pick<Observations, 'origin' | 'settlements'> & {
-  /** True if the Bazaar has no entry for the recipients. */
+  /** True if the index has no entry of this origin. Only the Bazaar's reasons depend on it. */
   readonly hasNoEntry: boolean;
 };
 

@@ -86,6 +86,7 @@ async function readNewestFirst(
       continue;
     }
     settlements.push(...chunk.settlements);
+    // Some settlements of this chunk may be missing, so the window does not cover its blocks.
     if (!chunk.isComplete) break;
     oldestSec = chunk.firstTimestamp;
     if (fromBlock === 0n || oldestSec <= windowStart)
@@ -112,7 +113,7 @@ function countPayers(settlements: readonly SettlementOnChain[]): number {
 /** Returns a smaller number of blocks; null if the range did not cause the error, or cannot be narrowed. */
 function narrowRange(error: unknown, blocks: bigint, isNewestRange: boolean): bigint | null {
   if (isTooLong(error)) return blocks > 1n ? blocks / NARROWING_FACTOR : null;
-  // The endpoint refused the call, most often for the width of its range. It accepted this width for newer blocks.
+  // Most often, the endpoint refuses the newest range for its width. It accepted the width of each older range.
   const isRefused = error instanceof BaseError && findUnreachable(error) === null;
   return isRefused && isNewestRange && blocks > FEW_BLOCKS_PER_CALL ? FEW_BLOCKS_PER_CALL : null;
 }
