@@ -53,7 +53,7 @@ export function startPatientTimer(ms: number, onExpiry: () => void): PatientTime
   return {
     restart,
     cancel,
-    // The timer of the current step may also be late, because sockets are read before it.
+    // This thread may read a socket before the late timer of the current step runs.
     elapsedMs: () => performance.now() - startedAtMs - blockedMs - findDelayMs(),
   };
 }

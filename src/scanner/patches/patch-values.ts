@@ -9,7 +9,7 @@ import { parseRouteTemplate, type RouteTemplate, writeRoute } from './route-temp
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
-/** The price in a token, as the SDKs take it. The name and the version are those of our tables. */
+/** The price in a token, as the SDKs take it. Our tables give `name` and `version` of its EIP-712 domain. */
 export type PatchToken = {
   readonly asset: string;
   /** Base units. */
@@ -25,7 +25,7 @@ export type PatchRoute = {
   readonly method: Method | null;
   /** Null if no document declares the path. The code then has the undefined name ROUTE, so it does not run. */
   readonly template: RouteTemplate | null;
-  /** Path of one request to the route, for a comment, with a note at a sign-in; null if it is unsafe to print. */
+  /** Path of one request, to print in a comment. A note follows the path of a sign-in. Null if unsafe to print. */
   readonly example: string | null;
   /** Decimal dollars: "0.01" */
   readonly price: string;
@@ -158,6 +158,7 @@ function toPathname(path: string): string {
 
 function toPatchRoute(route: ReportRoute, hasOneRecipient: boolean): PatchRoute {
   const { description, mimeType } = route;
+  // x402 version 2 names networks by CAIP-2 ids.
   const offer = route.offers
     .map((stated) => ({ ...stated, network: suggestNetwork(stated.network, 2) ?? stated.network }))
     .find(({ network }) => NETWORK_PATTERN.test(network ?? ''));
@@ -245,8 +246,8 @@ function toOneLine(text: string): string {
 export function toAddressValues(origin: string | null): Pick<PatchValues, 'origin' | 'host'> {
   const url = origin === null ? null : URL.parse(origin);
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin;
-  const { origin: unknownOrigin, host } = PLACEHOLDERS;
-  return isOrigin ? { origin: url.origin, host: url.hostname } : { origin: unknownOrigin, host };
+  if (!isOrigin) return { origin: PLACEHOLDERS.origin, host: PLACEHOLDERS.host };
+  return { origin: url.origin, host: url.hostname };
 }
 
 function toPrice(offer: ReportOffer | undefined): Pick<PatchRoute, 'price' | 'token'> {
@@ -261,7 +262,7 @@ function toPrice(offer: ReportOffer | undefined): Pick<PatchRoute, 'price' | 'to
   return { price, token: { asset, amount: String(amount), ...domain, isDefault } };
 }
 
-/** Returns "GET /weather/{city}", for documents, and for keys that only the seller's code reads. */
+/** Returns "GET /weather/{city}", for documents and for tables of prices in the seller's code. */
 export function nameRoute(route: PatchRoute): string {
   return route.method === null ? toOpenApiPath(route) : `${route.method} ${toOpenApiPath(route)}`;
 }

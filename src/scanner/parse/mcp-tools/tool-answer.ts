@@ -1,8 +1,8 @@
 /**
- * Turns a tool's answer to an unpaid call into an HTTP answer, because checks and clients read HTTP answers. Both
- * bindings of specs/transports-v2/mcp.md become a 402. Its PAYMENT-REQUIRED header is the structured challenge, its
- * body is the text of the result, and its PAYMENT-RESPONSE header is `_meta["x402/payment-response"]`. Any other result
- * becomes a 200, refused arguments become a 422, and other errors a 500.
+ * Turns a tool's answer to an unpaid call into an HTTP answer, because checks and clients read HTTP answers. A
+ * challenge becomes a 402: in PAYMENT-REQUIRED if it is structured (specs/transports-v2/mcp.md), in the body if it is a
+ * text or an older SDK's error. `_meta["x402/payment-response"]` becomes PAYMENT-RESPONSE. Refused arguments become a
+ * 422, other errors a 500, and any other result a 200.
  */
 import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation, ToolFacts } from '../../model/observations.ts';
@@ -30,7 +30,8 @@ const PAYMENT_REQUIRED_CODE = 402;
 /** SDKs report invalid arguments as a result with `isError` and a text like these. */
 const VALIDATION_WORDS = /-32602|validation|invalid (?:argument|input|param)|required propert/i;
 const MAX_TEXT_CHARS = 16_384;
-const NO_FACTS: ToolAnswerReading['facts'] = { binding: null, isError: null };
+/** Facts of an answer without a tool result. An HTTP 402 or a JSON-RPC error may still be a challenge. */
+const NO_RESULT: ToolAnswerReading['facts'] = { binding: null, isError: null };
 
 type AnswerMaker = (
   status: number,
@@ -43,9 +44,9 @@ export type McpResponse = { readonly answer: HttpObservation; readonly id: numbe
 
 /** An answer whose HTTP status is 402 already is returned unchanged. */
 export function readToolAnswer({ answer, id }: McpResponse): ToolAnswerReading {
-  if (!answer.ok || answer.data.status === 402) return { answer, facts: NO_FACTS };
+  if (!answer.ok || answer.data.status === 402) return { answer, facts: NO_RESULT };
   const response = findRpcResponse(answer.data, id);
-  if (response === null) return { answer: toUnreadable(answer), facts: NO_FACTS };
+  if (response === null) return { answer: toUnreadable(answer), facts: NO_RESULT };
   // The response was found whole, so it does not matter if the body broke off behind it.
   const { bodyFailure: _, ...httpData } = answer.data;
   // The payment headers of the HTTP answer belong to the endpoint, not to the tool.
@@ -59,9 +60,9 @@ export function readToolAnswer({ answer, id }: McpResponse): ToolAnswerReading {
     const { code, data, message } = response['error'];
     const challenge = code === PAYMENT_REQUIRED_CODE ? readChallengeValue(data) : undefined;
     if (challenge !== undefined)
-      return { answer: toAnswer(402, JSON.stringify(challenge)), facts: NO_FACTS };
+      return { answer: toAnswer(402, JSON.stringify(challenge)), facts: NO_RESULT };
     const status = INVALID_CALL_CODES.has(code) ? 422 : 500;
-    return { answer: toAnswer(status, jsonText(message) ?? ''), facts: NO_FACTS };
+    return { answer: toAnswer(status, jsonText(message) ?? ''), facts: NO_RESULT };
   }
   return readResult(jsonObject(response['result']), toAnswer);
 }
@@ -69,10 +70,10 @@ export function readToolAnswer({ answer, id }: McpResponse): ToolAnswerReading {
 function readResult(result: JsonObject, toAnswer: AnswerMaker): ToolAnswerReading {
   const isError = result['isError'] === true;
   const receipt = jsonObject(result['_meta'])['x402/payment-response'];
-  const receipts = encodeHeader('payment-response', receipt);
+  const receiptHeaders = encodeHeader('payment-response', receipt);
   if (result['resultType'] === 'payment_required') {
     const requiredChallenge = readChallengeValue(result['paymentRequired']);
-    const headers = [...receipts, ...encodeHeader('payment-required', requiredChallenge)];
+    const headers = [...receiptHeaders, ...encodeHeader('payment-required', requiredChallenge)];
     return { answer: toAnswer(402, '', headers), facts: { binding: 'extension', isError } };
   }
   const [first] = jsonList(result['content']);
@@ -81,10 +82,11 @@ function readResult(result: JsonObject, toAnswer: AnswerMaker): ToolAnswerReadin
   const textChallenge = parseChallengeText(text);
   if (structuredChallenge === undefined && textChallenge === undefined) {
     const errorStatus = VALIDATION_WORDS.test(text) ? 422 : 500;
-    const answer = toAnswer(isError ? errorStatus : 200, text.slice(0, MAX_TEXT_CHARS), receipts);
+    const status = isError ? errorStatus : 200;
+    const answer = toAnswer(status, text.slice(0, MAX_TEXT_CHARS), receiptHeaders);
     return { answer, facts: { binding: null, isError } };
   }
-  const headers = [...receipts, ...encodeHeader('payment-required', structuredChallenge)];
+  const headers = [...receiptHeaders, ...encodeHeader('payment-required', structuredChallenge)];
   const answer = toAnswer(402, textChallenge === undefined ? '' : text, headers);
   return { answer, facts: { binding: 'tool-result', isError } };
 }

@@ -15,8 +15,8 @@ const MAX_ADDRESS_CHARS = 200;
  */
 export function classifyAddress(network: string, address: string, role?: AddressRole): AddressForm {
   const form = classifyAddressShape(network, address, role);
-  const hasChecksum = form === 'ok' && findNamespace(network) === 'eip155';
-  return hasChecksum && !isChecksumValid(address) ? 'bad-checksum' : form;
+  const mayHaveChecksum = form === 'ok' && findNamespace(network) === 'eip155';
+  return mayHaveChecksum && !isChecksumValid(address) ? 'bad-checksum' : form;
 }
 
 /** Like `classifyAddress`, but does not test the checksum of EIP-55, whose hash takes most of the time. */
