@@ -103,6 +103,7 @@ function judgeUnanswered(
     const isThisMachine = LOOPBACK.test(hostname);
     return ['refused', rootFailure, isThisMachine ? START_FIX : undefined];
   }
+  // No other answer is below 500 here, so any answer is a 5xx.
   const error5xx = otherAnswers.find(({ answer }) => answer.ok);
   if (error5xx !== undefined) return ['only-5xx', `${rootFailure}, ${describeAnswer(error5xx)}`];
   return ['silent', `${rootFailure}; ${otherAnswers.length} more requests got no answer`];

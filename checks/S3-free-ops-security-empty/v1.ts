@@ -55,11 +55,11 @@ export default defineCheck({
     const reading = kit.openapi(seen);
     if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
-    const { free, login, answered, unknown } = kit.unpricedOperations(facts, seen);
+    const { free, login, answered: undeclared, unknown } = kit.unpricedOperations(facts, seen);
     const declaredCount = free.length + login.length;
-    const knownCount = declaredCount + answered.length;
+    const freeCount = declaredCount + undeclared.length;
     const total = facts.operations.length;
-    if (knownCount + unknown.length === 0) {
+    if (freeCount + unknown.length === 0) {
       return ['no-free-operations', `${path} has ${total} operations, none of them free`];
     }
     const list = (operations: readonly Operation[]) =>
@@ -69,14 +69,14 @@ export default defineCheck({
             `${kit.request(method, template)}, ${path}#${kit.quotePointer(pointer)}`,
         ),
       );
-    if (answered.length > 0) {
+    if (undeclared.length > 0) {
       const others =
         unknown.length === 0
           ? ''
           : `; of ${unknown.length} more, it is not known if they are paid or free`;
       return [
         declaredCount === 0 ? 'none-declared' : 'some-undeclared',
-        `${answered.length} of ${knownCount} free operations in ${path} do not say that they are free: ${list(answered)}${others}`,
+        `${undeclared.length} of ${freeCount} free operations in ${path} do not say that they are free: ${list(undeclared)}${others}`,
       ];
     }
     if (unknown.length > 0) {
@@ -85,7 +85,7 @@ export default defineCheck({
     }
     return [
       'declared',
-      `${knownCount} of ${knownCount} free operations in ${path} say that they are free`,
+      `${freeCount} of ${freeCount} free operations in ${path} say that they are free`,
     ];
   },
 });
