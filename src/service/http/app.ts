@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Registry } from 'prom-client';
 import errors, { answerClientError, answerError } from '../../../plugins/error-answers.ts';
@@ -78,6 +77,7 @@ export const SERVER_LIMITS = {
    */
   backlog: 4_096,
 };
+type ServerLimits = Readonly<typeof SERVER_LIMITS>;
 
 const BODY_LIMIT_BYTES = 4 * 1_024;
 /** A payment header may have 8 KiB, and a client may send two of them. */
@@ -115,7 +115,7 @@ export async function buildApp(config: Config, parts: AppOptions): Promise<Fasti
     },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
     clientErrorHandler: answerClientError,
-    genReqId: (_request: IncomingMessage) => crypto.randomUUID(),
+    genReqId: () => crypto.randomUUID(),
   });
   app.server.maxConnections = limits.maxConnections;
   // Response schemas only document the answers; tests validate the answers against them.
@@ -132,8 +132,7 @@ export async function buildApp(config: Config, parts: AppOptions): Promise<Fasti
     stopping.abort();
     turns.stop();
   });
-  const { signal } = stopping;
-  const readToken = createTokenReader({ store, turns, stopping: signal, wait });
+  const readToken = createTokenReader({ store, turns, stopping: stopping.signal, wait });
   const verification = createVerification({ store, readToken });
   const timing = toWatchTiming(timeScale);
   const ownerWatches = createOwnerWatches({ store, policy, siteUrl, isRateLimited, timing });
@@ -215,5 +214,3 @@ async function registerRoutes(app: FastifyInstance, context: RouteContext): Prom
     await app.register(routes, context);
   }
 }
-
-type ServerLimits = Readonly<typeof SERVER_LIMITS>;

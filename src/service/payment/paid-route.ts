@@ -47,7 +47,7 @@ export type DiscoveryExample = {
 type WorkLimit<Input> = {
   /** Computations that may run at once in this process. */
   readonly maxRunning: number;
-  /** True if the work is finished or already runs, so that this call adds no work. */
+  /** True if the work already runs for any payer, or `isFinished`. This call then adds no work. */
   isShared(input: Input, payer: string): Promise<boolean>;
   /** True if an earlier call of this payer has finished the work. */
   isFinished(input: Input, payer: string): Promise<boolean>;
@@ -76,7 +76,7 @@ export type PaidRoute<Input = unknown> = {
   toCanonicalText(input: Input): string;
   /** Host of the seller that the work is about, if there is one. */
   toHost?(input: Input): string;
-  /** True while new work is refused. Called before a payment is verified. */
+  /** True while new work is refused. Called without an input before the request is parsed. */
   isSaturated?(input?: Input): boolean;
   /** Does the work. It continues when the caller disconnects, and its result is kept for the payer. */
   compute(input: Input, context: ComputeContext): Promise<ComputedAnswer>;

@@ -62,11 +62,11 @@ export function createAnswerStore(context: StoreContext) {
       answerId: string,
       head: AnswerHead,
       body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-      scanId?: string,
+      scanId: string | null = null,
     ): Promise<{ readonly bodyBytes: number; readonly bodySha256: string }> {
       const headers = toStoredJson({ ...head.headers }, 'the headers of an answer');
-      const report = scanId === undefined ? null : await findReferableReport(context, scanId);
-      const reportOf = report === null ? null : (scanId ?? null);
+      const report = scanId === null ? null : await findReferableReport(context, scanId);
+      const reportOf = report === null ? null : scanId;
       const row = { ...NO_MANIFEST, answerId, startedAtMs: now(), reportOf };
       const sha256 = createHash('sha256');
       let bodyBytes = 0;
@@ -90,7 +90,7 @@ export function createAnswerStore(context: StoreContext) {
         storedBytes,
         storedAtMs: now(),
       });
-      // Only the last piece is shorter than the maximum, so a short first piece is the whole body.
+      // Only the last piece is shorter than `ANSWER_CHUNK_BYTES`, so a short first piece is the whole body.
       if (bytes.length <= MAX_INLINE_BYTES) {
         const manifest = toManifest(bytes.length);
         await insertAnswer(context, { ...row, ...manifest, bytes });

@@ -80,8 +80,9 @@ const SUB_SCORES = [
   ['Standing', 'standing', 'directory', 'Indexes, settlements, listing.'],
 ] as const;
 
-/** Browsers colour a meter by these thresholds: the lowest scores of grade A and of grade C. */
-const [[, MIN_GOOD_SCORE], , [, MIN_FAIR_SCORE]] = GRADES;
+/** Browsers colour a meter by these thresholds. */
+const MIN_GOOD_SCORE = GRADES[0][1]; // grade A
+const MIN_FAIR_SCORE = GRADES[2][1]; // grade C
 
 const GRADE_TEXTS: Readonly<Record<Grade, string>> = {
   A: 'Agents can find, understand and pay it.',

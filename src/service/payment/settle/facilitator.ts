@@ -1,6 +1,6 @@
 /** What every facilitator does, the forms of messages, outcomes and events, and the wrappers of a facilitator. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
+import type { PaymentPayload } from '@x402/core/types';
 import type { Hex } from 'viem';
 import type { JsonObject } from '../../../scanner/model/json.ts';
 import type { Store } from '../../store/store.ts';
@@ -105,7 +105,7 @@ export type AccountStatus = {
 
 export type PaymentEvent =
   | { readonly kind: 'verified'; readonly outcome: VerifyOutcome['kind']; readonly ms: number }
-  /** One send: the first of its key, or a later one. */
+  /** One send of a payment. The same payment may be sent again. */
   | { readonly kind: 'sent'; readonly outcome: SettleOutcome['kind']; readonly ms: number }
   /** One request to the node behind `RPC_URL`. */
   | (NodeCall & { readonly kind: 'node_call' })
@@ -118,16 +118,14 @@ export type PaymentEvent =
       readonly key: string;
       readonly reason: string;
     }
+  /** A payment is still in doubt long after the end of its validity. */
   | { readonly kind: 'overdue'; readonly key: string; readonly reason: string };
 
 export type OnPaymentEvent = (event: PaymentEvent) => void;
 
 /** Writes x402 version 2. Terms, resource and extensions are our own, not the copies that the client sent back. */
 export function toFacilitatorMessage({ payment, offer }: FacilitatorRequest) {
-  const requirements: PaymentRequirements = {
-    ...payment.requirements,
-    extra: { ...payment.requirements.extra },
-  };
+  const { requirements } = payment;
   const payload: PaymentPayload = {
     x402Version: 2,
     accepted: requirements,

@@ -77,8 +77,9 @@ async function assemble(
   let isClosed = false;
   const database = client.db(name);
   await prepareDatabase(database, location);
-  const clock = testClock ? null : await startClock(database, location, onError);
-  const now = clock?.now ?? testClock ?? Date.now;
+  const { now, stop: stopClock } = testClock
+    ? { now: testClock, stop: () => undefined }
+    : await startClock(database, location, onError);
   const guard = createGuard(location, () => isClosed);
   const open = (spec: AnyTableSpec) => createMongoTable(database, spec, guard);
   const tables = openTables(TABLES, open);
@@ -108,7 +109,7 @@ async function assemble(
     },
     async close() {
       if (isClosed) return;
-      clock?.stop();
+      stopClock();
       // `leave` fails if the database is lost. Other instances then wait until this one counts as gone.
       await instances.leave().catch((error: unknown) => onError('not left', error));
       isClosed = true;
@@ -187,7 +188,7 @@ function createMongoLists(database: Db, guard: Guard, context: TablesContext): R
   };
 }
 
-/** Selects the records that lists may show. MongoDB would read the document of each record to test a `$nor`. */
+/** Selects the records that lists may show. Uses `$nin`: MongoDB would read each record's document for a `$nor`. */
 async function filterShown(context: TablesContext): Promise<Filter<StoredDocument>> {
   const optedOutHosts = await findOptedOutHosts(context);
   const excludedHosts = await findExcludedHosts(context);
