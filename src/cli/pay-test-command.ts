@@ -41,7 +41,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export async function payTestCommand(
   args: readonly string[],
   { out, err }: Streams,
-  namesFromFile: readonly string[] = [],
+  namesFromDotEnv: readonly string[] = [],
 ): Promise<number> {
   const call = parsePayTest(args);
   const { runPayTest } = await import('./pay-test/run-pay-test.ts');
@@ -52,7 +52,7 @@ export async function payTestCommand(
     const report = await runPayTest({
       ...call,
       // The seller reads `.env` itself, perhaps after another file that counts more, such as `.env.local`.
-      withheldVariables: namesFromFile,
+      withheldVariables: namesFromDotEnv,
       findRoutes: (target) => findRoutes(target, call, interruption.signal),
       say: (line) => err.write(`${defuseCommands(line)}\n`),
       signal: interruption.signal,
@@ -187,7 +187,7 @@ async function findRoutes(
   const { OFFLINE_STANDING } = await import('../scanner/model/standing.ts');
   const { allowOrigin, parseOrigin } = await import('../scanner/guard/origin.ts');
   const { scannerUserAgent } = await import('../scanner/probe/client/user-agent.ts');
-  // The policy allows only the seller's port, so no redirect can lead to a public address.
+  // The policy allows only the seller's host and port, so no redirect can lead to a public address.
   const policy = allowOrigin(target.origin, { allowedPorts: [], allowHosts: new Set() });
   const engine = await startEngine(null);
   const scanner = createScanner({

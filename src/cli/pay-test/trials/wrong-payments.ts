@@ -18,12 +18,13 @@ const NETWORK_CHOICES = {
 export async function tryOwnTerms(tester: RouteTester): Promise<TrialFinding> {
   const findings: TrialFinding[] = [];
   for (const [name, terms] of listVariants(await tester.fetchChallenge())) {
-    const { nonce, isDelivered: isGift, description } = await tester.signAndSend(terms);
+    const { nonce, isDelivered, description } = await tester.signAndSend(terms);
     const isForwarded = tester.ledger
       .listCalls(nonce)
       .some(({ requirements }) => hasChangedTerm(requirements, terms));
     const evidence = `${name}: ${description}${isForwarded ? " with the buyer's terms" : ''}`;
-    findings.push({ status: isGift || isForwarded ? 'fail' : 'pass', evidence, isGift });
+    const status = isDelivered || isForwarded ? 'fail' : 'pass';
+    findings.push({ status, evidence, isGift: isDelivered });
   }
   return mergeFindings(findings);
 }
@@ -51,7 +52,7 @@ function listVariants({
   ];
 }
 
-/** True if the seller sent the facilitator a term that the buyer changed. */
+/** True if the seller sent the facilitator a term that the buyer changed. `toCaip2` only changes names of networks. */
 function hasChangedTerm(requirements: Members, changedTerms: Partial<Terms>): boolean {
   const sentTerms: Members = { amount: requirements['maxAmountRequired'], ...requirements };
   return Object.entries(changedTerms).some(
