@@ -152,7 +152,10 @@ function judgeAbsentHeader(
   return ['missing', `sends a challenge in ${place} and no PAYMENT-REQUIRED`];
 }
 
-/** Over MCP the structured result counts as the header, and the text of the result as the body. */
+/**
+ * Over MCP the structured result counts as the header, and the text of the result as the body. `offeredBy` names the
+ * parties that had offered the extension org.x402/payment.
+ */
 function inspectTool(
   { reading }: ChallengedResource,
   { binding, isError, extension: offeredBy }: ToolFacts,

@@ -75,6 +75,7 @@ export default defineCheck({
       kit,
       (item) => inspect(item, seen, kit),
       (count, challenged) => {
+        // The notes also name offers that `judgedOffers` leaves out.
         const notes = challenged.flatMap((item) => {
           const { offers } = item.reading.challenge;
           const { unknownDecimals } = compareOpenApi(offers, item, seen, kit);
@@ -107,11 +108,11 @@ function findContradictions(seen: Facts, kit: Kit): readonly string[] {
   });
 }
 
-/** Contradictions are a mismatch, before what was found of the challenges. */
+/** A contradiction replaces a lesser finding. In a mismatch, it precedes the evidence of the challenges. */
 function addContradictions(finding: Result, contradictions: readonly string[]): Result {
   if (contradictions.length === 0) return finding;
   const text = listed(contradictions);
-  // All checks share a finding with the member `outcome`, such as that no challenge was seen.
+  // Only the findings that all checks share have the member `outcome`, for example if no challenge was seen.
   if ('outcome' in finding) return ['mismatch', text, CONTRADICTION_FIX];
   const [outcome, evidence] = finding;
   if (WORSE_THAN_MISMATCH.has(outcome)) return finding;
@@ -134,15 +135,16 @@ function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw
   const faults = [...offers, ...laterOffers].flatMap((offer) => listFaults(offer, version, kit));
   if (faults.length > 0) return faults;
 
-  // In a range the price may differ from request to request, so the later offers are compared too.
   const { isRange } = compareOpenApi(offers, item, seen, kit);
   const [terms, laterTerms] = [offers, laterOffers].map((list) => describeTerms(list, kit));
   if (laterChallenge !== null && terms !== laterTerms && !isRange) {
     return [['probes-differ', `asks ${terms}, then ${laterTerms}`]];
   }
+  // In a range the price may differ from request to request, so the later offers are compared too.
   const comparedOffers = isRange ? [...offers, ...laterOffers] : offers;
   const { prices, unknownDecimals } = compareOpenApi(comparedOffers, item, seen, kit);
   const otherPrices = [...compareManifest(item, seen, kit), ...compareTool(item, kit)];
+  // Manifest and tool state a fixed price, which says nothing of a range.
   const comparedPrices = isRange ? prices : [...prices, ...otherPrices];
   const flaws: Flaw[] = [
     ...comparedPrices
