@@ -38,8 +38,7 @@ export default fp(
     app.setNotFoundHandler((request) => {
       if (request.url === UNDECODABLE_PATH) throw new InvalidPath();
       const allowed = listMethods([...patterns.values()], request.url);
-      const isWrongMethod = allowed.length > 0 && !allowed.includes(request.method);
-      throw isWrongMethod ? new MethodNotAllowed(allowed) : new NotFound();
+      throw allowed.length > 0 ? new MethodNotAllowed(allowed) : new NotFound();
     });
   },
   { name: 'unknown-paths', dependencies: ['errors'] },
