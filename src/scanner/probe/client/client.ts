@@ -110,7 +110,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     connections.close({ reason: 'not-sent', detail: 'this scan holds more text than any other' }),
   );
 
-  const largeBodies: LargeBodies = { hasRead: false };
+  const largeBodies: LargeBodies = { hasRead: false }; // a scan reads only one large body
 
   async function request(probe: ProbeRequest): Promise<Observation<HttpData>> {
     const { capBytes, expectsJson = false } = probe;
@@ -123,21 +123,21 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     request: ProbeRequest,
     reading: BodyReading,
   ): Promise<Observation<HttpData>> {
+    const { method, capBytes } = request;
     const startedAt = performance.now();
     const elapsedMs = () => Math.round(performance.now() - startedAt);
-    const redirects: Hop[] = [];
+    const hops: Hop[] = [];
     const exchange = toExchange(request, { userAgent: options.userAgent, limits, reading });
     let url = toFirstUrl(request);
-    // The body of a redirect is decoded only if the redirect is the last answer, because decoding costs time.
+    // If the next hop fails, the redirect is the answer. Only then its body is decoded, because decoding costs time.
     let observePrevious: (() => Promise<AnswerObservation<HttpData>>) | null = null;
 
     for (;;) {
       const isRedirected = observePrevious !== null;
       // A redirect may lead to another origin, which gets none of the further requests.
       const isFirstOfMany = request.isFirstOfMany === true && !isRedirected;
-      const path = `${url.pathname}${url.search}`;
-      const hop = { ...exchange, path, isFirstOfMany };
-      const outcome = await send(connections, url, hop, isRedirected);
+      const hopRequest = { ...exchange, path: `${url.pathname}${url.search}`, isFirstOfMany };
+      const outcome = await send(connections, url, hopRequest, isRedirected);
       if (outcome.kind === 'failure') {
         if (observePrevious) {
           return refuseRedirect(await observePrevious(), url.href, outcome.failure);
@@ -145,7 +145,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
         return { ok: false, ...outcome.failure, ms: elapsedMs() };
       }
       const { answer } = outcome;
-      const context = { ...request, url, redirects: [...redirects], ms: elapsedMs() };
+      const context = { method, capBytes, url, redirects: [...hops], ms: elapsedMs() };
       const observe = () => observeAnswer(answer, context, reading);
       const location = findRedirect(answer, request);
       if (location === null) return await observe();
@@ -154,8 +154,8 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
         return refuseRedirect(await observe(), location.slice(0, MAX_SHOWN_URL_CHARS), next);
       }
 
-      redirects.push({ url: url.href, status: answer.status, location: next.href });
-      const loop = describeLoop(redirects, next, limits.maxRedirects);
+      hops.push({ url: url.href, status: answer.status, location: next.href });
+      const loop = describeLoop(hops, next, limits.maxRedirects);
       if (loop !== null)
         return { ok: false, reason: 'redirect-loop', detail: loop, ms: elapsedMs() };
       observePrevious = observe;
@@ -263,11 +263,11 @@ function checkRedirect(
   }
 }
 
-function describeLoop(redirects: readonly Hop[], next: URL, maxRedirects: number): string | null {
-  if (redirects.some((hop) => hop.url === next.href)) {
-    return `redirect ${redirects.length} leads back to a URL that had redirected before`;
+function describeLoop(hops: readonly Hop[], next: URL, maxRedirects: number): string | null {
+  if (hops.some((hop) => hop.url === next.href)) {
+    return `redirect ${hops.length} leads back to a URL that had redirected before`;
   }
-  return redirects.length > maxRedirects ? `more than ${maxRedirects} redirects` : null;
+  return hops.length > maxRedirects ? `more than ${maxRedirects} redirects` : null;
 }
 
 function withoutFragment(url: URL): URL {
