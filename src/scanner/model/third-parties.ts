@@ -37,7 +37,7 @@ const offerOnChain = shape({
   payTo: text,
   /** True without a request if our table has the asset. */
   hasCode: Type.Boolean(),
-  /** `agrees`: the offer has the token's DOMAIN_SEPARATOR(). `named`: its eip712Domain(). Null without an answer. */
+  /** EIP-712. `agrees`: the domains of offer and token are equal. `named`: the token's if not. Null if not known. */
   domain: nullable(
     shape({ agrees: Type.Boolean(), named: nullable(shape({ name: text, version: text })) }),
   ),
@@ -104,6 +104,7 @@ const LISTED_ORIGIN = {
   elsewhere: Type.Optional(list(text)),
 };
 
+/** x402scan's facts about an origin: its row, and whether its recipients have signed for it (null if not known). */
 export const indexedOrigin = shape({
   ...LISTED_ORIGIN,
   ownershipVerified: nullable(Type.Boolean()),
@@ -125,6 +126,7 @@ export const settlementFacts = shape({
 });
 export type SettlementFacts = Static<typeof settlementFacts>;
 
+/** The origin's row in the partner list of x402.org. */
 export const listingFacts = shape({
   listed: Type.Boolean(),
   name: nullableText,

@@ -100,9 +100,8 @@ function isSameOrigin(url: URL, origin: Origin): boolean {
   if (url.origin === origin.url) return true;
   // The URL "mcp://tool/NAME" names no server. P3 refuses it if no tool was called.
   if (url.protocol === 'mcp:') return url.host === 'tool' || url.hostname === origin.hostname;
-  return (
-    url.protocol === 'http:' && url.port === '' && url.hostname === new URL(origin.url).hostname
-  );
+  const { hostname } = new URL(origin.url); // with the brackets of an IPv6 address
+  return url.protocol === 'http:' && url.port === '' && url.hostname === hostname;
 }
 
 function findSchemaReasons(schema: ChallengeJudgement['schema']): readonly PreflightReason[] {
@@ -139,7 +138,7 @@ function findPriceReasons(
 /** Null if the asset's decimals are unknown. */
 function isOverpriced({ amount, decimals }: PricedOffer, maxPrice: string): boolean | null {
   if (amount === null || decimals === null) return null;
-  // Digits beyond the asset's decimals are below its smallest unit.
+  // Digits beyond the asset's decimals are below its smallest unit. `toBaseUnits` needs a digit after the point.
   const [whole = '', fraction = ''] = maxPrice.split('.');
   const limit = toBaseUnits(`${whole}.${fraction.slice(0, decimals).padEnd(1, '0')}`, decimals);
   return limit === null ? null : BigInt(amount) > limit;
@@ -161,8 +160,8 @@ function findFlowReasons(payable: readonly PricedOffer[]): readonly PreflightRea
 }
 
 /**
- * Judges by a stored report, without a request. A report holds no recipient, timeout or digest of the terms. Null if
- * the report lacks this method and path.
+ * Judges by a stored report, without a request. A report does not tell the recipient, timeout, digest, or whether an
+ * offer is paid upfront. Null if the report lacks this method and path.
  */
 export function decideByReport(
   { method, path, origin, maxPrice }: PreflightRequest,

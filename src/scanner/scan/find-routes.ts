@@ -46,6 +46,7 @@ export function findRoutes(sources: UnpricedSources, kit: Kit): RouteFacts {
   const entries = readManifestEntries(kit.manifest(sources)).slice(0, MAX_ENTRIES_READ);
   const declared = new DeclaredRequests(localOperations);
   const sales = new ManifestSales(entries, declared, sources.origin.url, kit);
+  // OpenAPI lists the operations. A manifest may call one of them free.
   const soldOperations = localOperations.filter((operation) => sales.isSold(operation));
   const routes = new RouteDrafts(localOperations);
   for (const { method, route, requestPath } of soldOperations) {
@@ -166,7 +167,7 @@ class RouteDrafts {
   }
 
   #findTemplate(path: string): string | null {
-    if (path === '/') return path;
+    if (path === '/') return path; // as a path, the root would match "/{id}"
     const declared = this.#drafts.filter(({ template }) => template !== null);
     const patterns = declared.map(({ pattern }) => pattern);
     return findTemplate(patterns, path) ?? findTemplate(this.#operations, path);
@@ -191,12 +192,11 @@ function isMatch({ steps }: Pattern, pathSteps: readonly string[]): boolean {
   return steps.every((step, index) => step === pathSteps[index] || PARAMETER.test(step));
 }
 
-/** A method that only answers like another method of its path is not sold twice. */
+/** Lists the challenges that `allChallenged` chooses, then 402s of another protocol or with an unreadable challenge. */
 function findChallenges(resources: ResourceSet, kit: Kit): readonly RouteChallenge[] {
   const challenged = kit.allChallenged(resources).map(({ resource, probe, reading }) => {
     return { resource, method: probe.method, challenge: reading.challenge };
   });
-  // A 402 of another protocol, or one that cannot be decoded.
   const others = resources.probed.flatMap((resource) =>
     listFirstProbes(resource).flatMap(({ method, answer }) => {
       if (!answer.ok || answer.data.status !== 402) return [];

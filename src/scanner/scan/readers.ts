@@ -1,4 +1,4 @@
-/** Readers of a scan's observations that are not checks. Each runs on a worker that can be killed. */
+/** Readers of a scan's observations that are not checks. Each runs on a worker; `kit: true` gives it the scan's kit. */
 import type { ComparedRow } from '../indexes/compare-listings.ts';
 import { toReason } from '../indexes/listing-reasons.ts';
 import { INDEXED_REASONS } from '../model/indexed.ts';
@@ -87,7 +87,7 @@ export async function describeOrigin(
   observations: Observations,
   work: ScanWork,
 ): Promise<OriginDescription> {
-  // Answers of indexes are never read on the budget of the origin.
+  // Answers of indexes are read on the budget `standing` only, never on the budget `origin`.
   const { x402scan, settlements, listing, bazaar, ...input } = observations;
   const result = await runOnWorker(work, 'origin', DESCRIBE, 'describeOrigin', input, {
     kit: true,

@@ -23,8 +23,8 @@ export function cleanText(text: string, maxChars: number): string {
 }
 
 /**
- * Escapes invisible characters: a line break becomes "\\n". A blank becomes "\\u0020" at either end of the text
- * and beside another blank. Returns at most `maxChars` characters of the text, the ellipsis included.
+ * Escapes invisible characters: a line break becomes the two characters `\n`. A blank becomes `\u0020` at either end
+ * of the text and beside another blank. Returns at most `maxChars` characters of the text, the ellipsis included.
  */
 export function escapeInvisible(text: string, maxChars: number): string {
   const points = Array.from(text.slice(0, maxChars * READ_CHARS_PER_KEPT_CHAR));

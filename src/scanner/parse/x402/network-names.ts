@@ -1,4 +1,4 @@
-/** Display names of networks. */
+/** Display names of networks, by the ids that sellers write. A network may have outdated ids too. */
 
 /** Test networks. Tokens of test networks have no value. */
 export const TESTNETS: ReadonlyMap<string, string> = new Map([
