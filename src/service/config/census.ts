@@ -42,6 +42,7 @@ export function readCensusConfig(
     filePath: requireCensusFile(CENSUS_FILE),
     excludePath: requireExcludeFile(CENSUS_EXCLUDE, policy),
   };
+  // This revision has no page /about-census, which the User-Agent of the census names.
   if (settings.API_REVISION === '0.1.0') {
     const accepted = '0.3.0 for a census, or leave out CENSUS and CENSUS_FILE';
     throw new SettingError('API_REVISION', '0.1.0', accepted);
@@ -59,8 +60,7 @@ export function readCensusConfig(
       'the public https address of this site, because the User-Agent of the census names its page /about-census';
     throw new SettingError('SITE_URL', siteUrl, accepted);
   }
-  const limits = { maxOrigins: CENSUS_MAX, post: CENSUS_POST };
-  return { ...sources, ...limits, contactEmail: CONTACT_EMAIL };
+  return { ...sources, maxOrigins: CENSUS_MAX, post: CENSUS_POST, contactEmail: CONTACT_EMAIL };
 }
 
 function parseIndexes(list: string, indexUrls: IndexUrls): readonly CensusIndex[] {

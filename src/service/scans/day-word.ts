@@ -15,7 +15,7 @@ export type ResourceSign = {
   readonly status: number | null;
   /** Reason why there was no answer. */
   readonly reason: FailureReason | null;
-  /** Null if the answer is not a challenge, or was not judged. */
+  /** Null if the answer is not a challenge, or no client could read it. */
   readonly payableBy: PayableBy | null;
 };
 
@@ -43,7 +43,7 @@ function toResourceWord({ status, reason, payableBy }: ResourceSign): DayWord {
     return FAILED_REDIRECTS.has(reason) ? 'not_payable' : 'down';
   }
   if (status >= SERVER_ERROR) return 'down';
-  // A 402 without payability holds no x402 challenge, so nobody can pay it.
+  // A 402 without `payableBy` has no challenge that a client could read, so nobody can pay it.
   const isConclusive = status < 400 || status === PAYMENT_REQUIRED || NOT_SOLD_STATUSES.has(status);
   return isConclusive ? 'not_payable' : 'not_checked';
 }
@@ -72,7 +72,7 @@ function toResourceSign(resource: ResourceObservation, { payability }: Observati
   const judged = payability?.resources.find(
     ({ method, path }) => path === resource.path && method === (resource.method ?? method),
   );
-  if (judged !== undefined) return { status: PAYMENT_REQUIRED, reason: null, ...judged };
+  if (judged) return { status: PAYMENT_REQUIRED, reason: null, payableBy: judged.payableBy };
   const { method, probes } = resource;
   const sameMethod = probes.filter((probe) => probe.method === (method ?? 'GET'));
   const [first] = sameMethod.length > 0 ? sameMethod : probes;

@@ -23,7 +23,7 @@ const ADDRESS_AND_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
 
 /** Returns an IPv4 address, or the block of `ipv6Bits` around an IPv6 address, without the port of the connection. */
 export function toAddressBlock(ip: string, ipv6Bits: number): string {
-  // Most clients have an IPv4 address without a port.
+  // Most clients have an IPv4 address without a port. A proxy may also send a word in any case, such as "Unknown".
   if (!/[:[]/.test(ip)) return ip.toLowerCase();
   const [, ipv4, ipv6] = ADDRESS_AND_PORT.exec(ip) ?? [];
   const portless = ipv4 ?? ipv6 ?? ip;

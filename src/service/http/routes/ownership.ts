@@ -177,7 +177,7 @@ const watchStatusSchema = Type.Object({
 const SECRET_ROUTES = [
   {
     operation: 'watchStatus',
-    method: 'status',
+    action: 'status',
     url: '/v1/watch/status',
     summary: 'The state of a watch and its newest deliveries',
     description: 'A wrong secret and a host without a watch get the same 403.',
@@ -185,7 +185,7 @@ const SECRET_ROUTES = [
   },
   {
     operation: 'watchTest',
-    method: 'test',
+    action: 'test',
     url: '/v1/watch/test',
     summary: 'Send a test event to the webhook of a watch',
     description:
@@ -194,7 +194,7 @@ const SECRET_ROUTES = [
   },
   {
     operation: 'watchStop',
-    method: 'stop',
+    action: 'stop',
     url: '/v1/watch/stop',
     summary: 'End a watch',
     description:
@@ -222,12 +222,12 @@ export const watchRoutes: FastifyPluginAsync<RouteContext> = async (app, parts) 
     errors: ['not_verified', 'not_your_proof', 'too_many_watches', ...STORE_ERRORS],
     handle: (origin, client, body) => ownerWatches.create(origin, client, body),
   });
-  for (const { operation, method, ...route } of SECRET_ROUTES) {
+  for (const { operation, action, ...route } of SECRET_ROUTES) {
     offerToOwner(app, parts, operation, {
       ...route,
       body: watchSecretBody,
       answer: watchStatusSchema,
-      handle: (origin, _client, { secret }) => ownerWatches[method](origin, secret),
+      handle: (origin, _client, { secret }) => ownerWatches[action](origin, secret),
     });
   }
 };

@@ -30,7 +30,7 @@ const NOT_IN_NAMES = '\\u0000-\\u002c\\u002f\\u003a-\\u0040\\u005b-\\u005e\\u006
 const HOST_PATTERN = `(\\[[0-9A-Fa-f:.]+\\]|[^${NOT_IN_NAMES}]+)(:[0-9]*)?`;
 const PATH_AND_QUERY_PATTERN = '([/?#][^\\u0000-\\u0020\\u005c\\u007f-\\u00a0]*)?';
 
-/** Only for generators of clients: `parseOrigin` validates with error codes of its own, and refuses more texts. */
+/** Only for generators of clients. `parseOrigin` is stricter than this pattern, and has its own error codes. */
 export const OPENAPI_URL = {
   pattern: `^([Hh][Tt][Tt][Pp][Ss]?://)?${HOST_PATTERN}${PATH_AND_QUERY_PATTERN}$`,
   minLength: 1,

@@ -163,7 +163,7 @@ function createUseFinder(client: PublicClient) {
       } catch (error) {
         // Each node words its refusal of a long range differently, so every failure shortens the range.
         if (rangeBlocks === MIN_RANGE_BLOCKS) {
-          rangeBlocks = MAX_RANGE_BLOCKS;
+          rangeBlocks = MAX_RANGE_BLOCKS; // nodes accept the smallest range, so this failure has another cause
           throw error;
         }
         const shorterRange = rangeBlocks / 4n;
