@@ -16,7 +16,7 @@ export type PaidResource = {
 };
 
 type ReasonContext = Pick<Observations, 'origin' | 'settlements'> & {
-  /** True if the index has no entry of this origin. Only the Bazaar's reasons depend on it. */
+  /** True if the lookup found no entry. Only the Bazaar's reasons use this; its lookup is by recipient. */
   readonly hasNoEntry: boolean;
 };
 
