@@ -72,7 +72,7 @@ export function validateUrl(input: string, policy: OriginPolicy = DEFAULT_POLICY
       `The port is not allowed: origins are scanned on port ${ports}.`,
     );
   }
-  requirePublicHost(readHostname(url));
+  requirePublicHost(removeBrackets(url.hostname));
   return url;
 }
 
@@ -81,7 +81,7 @@ export function toOrigin(url: URL): Origin {
   return {
     url: url.origin,
     scheme: url.protocol === 'http:' ? 'http' : 'https',
-    hostname: readHostname(url),
+    hostname: removeBrackets(url.hostname),
     port: toPort(url),
     host: url.host as CanonicalHost, // WHATWG's canonical form
   };
@@ -134,8 +134,8 @@ function toPort(url: URL): number {
   return url.protocol === 'http:' ? 80 : 443;
 }
 
-function readHostname(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '');
+function removeBrackets(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
 const ABSOLUTE_URL = /^[a-z][a-z0-9+.-]*:/i;
@@ -155,9 +155,13 @@ export function resolveReference(reference: string, base: URL, policy: OriginPol
 
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
 
-/** The names of loopback are one host: a document says "localhost", and a scan was given 127.0.0.1. */
+/**
+ * The names of loopback are one host: a document says "localhost", and a scan was given 127.0.0.1. An IPv6 address has
+ * brackets in a URL, and none in an origin.
+ */
 export function isSameHostname(left: string, right: string): boolean {
-  return left === right || (LOOPBACK_NAMES.has(left) && LOOPBACK_NAMES.has(right));
+  const [leftName, rightName] = [removeBrackets(left), removeBrackets(right)];
+  return leftName === rightName || (LOOPBACK_NAMES.has(leftName) && LOOPBACK_NAMES.has(rightName));
 }
 
 /**

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { parseChallenge, readChallenge } from '../../../../src/scanner/parse/x402/challenge.ts';
+import {
+  findResourceUrlFault,
+  parseChallenge,
+  readChallenge,
+} from '../../../../src/scanner/parse/x402/challenge.ts';
 import {
   findChallengedResources,
   findSignIns,
@@ -204,4 +208,12 @@ describe('findChallengedResources', () => {
   test('does not confuse a second probe with the first', () => {
     expect(findChallenged({ get: [answer(500), inHeader] })).toEqual([]);
   });
+});
+
+test('a URL of an origin with an IPv6 address names this origin', () => {
+  const origin = { url: 'https://[2606:4700::1111]', hostname: '2606:4700::1111' };
+  const findFault = (url: string) =>
+    findResourceUrlFault(url, { ...origin, scheme: 'https' }, false);
+  expect(findFault('https://[2606:4700::1111]/x')).toBeNull();
+  expect(findFault('https://[2606:4700::2222]/x')).toBe('other-host');
 });
