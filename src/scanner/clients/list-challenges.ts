@@ -1,7 +1,7 @@
 /** Lists the challenges for the official clients. Runs on a worker, because challenges are untrusted input. */
 import type { HttpData } from '../model/observation.ts';
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
-import type { OfferPayability } from '../model/shapes.ts';
+import type { OfferTerms } from '../model/shapes.ts';
 import { type JsonValue, showJson } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { countHeadBytes } from '../parse/text/http-header.ts';
@@ -86,8 +86,6 @@ function mayHaveChallenge(resource: ResourceObservation, kit: Kit): boolean {
   const status = kit.status(resource, kit.isPostOnly(resource) ? 'POST' : 'GET');
   return status === undefined || kit.validatesFirst(resource);
 }
-
-type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;
 
 /** Formats terms for reports: cuts them and escapes invisible characters. */
 export function toOfferTerms({ pointer, scheme, network, asset, amount }: Offer): OfferTerms {

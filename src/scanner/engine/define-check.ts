@@ -5,30 +5,7 @@ import { cleanText } from '../parse/text/text.ts';
 import { type Finding, isFound, type Outcomes, toVerdict } from './findings.ts';
 
 export { notEvaluated, notSeen } from '../model/verdict.ts';
-export {
-  absence,
-  askedAt,
-  documentOutcomes,
-  type Finding,
-  type Found,
-  fail,
-  listed,
-  NAMED_SUMMARY,
-  needsOpenApi,
-  notApplicable,
-  notDetermined,
-  OPENAPI_UNREAD,
-  overLimit,
-  pass,
-  passageFix,
-  rateLimited,
-  unanswered,
-  unchallenged,
-  unplanned,
-  warn,
-  worst,
-  worstOf,
-} from './findings.ts';
+export * from './findings.ts';
 export * from './missing-challenge.ts';
 export { judgeNoneFound, NOTHING_PAID_OUTCOMES } from './nothing-paid.ts';
 

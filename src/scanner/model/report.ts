@@ -7,7 +7,7 @@ import type {
   ResourcePayability,
   routeFacts,
 } from './shapes.ts';
-import type { Basis, Status } from './verdict.ts';
+import type { Verdict } from './verdict.ts';
 
 /** The hosted service judges by this catalog, unless its settings name another one. A newer catalog may exist. */
 export const SERVICE_CHECKS_VERSION = '2026-08-14.2';
@@ -18,16 +18,11 @@ export type CategoryKey = 'protocol' | 'docs' | 'directory';
 export const ALL_GRADES = ['A', 'B', 'C', 'D', 'F'] as const;
 export type Grade = (typeof ALL_GRADES)[number];
 
-export type CheckResult = {
+export type CheckResult = Verdict & {
   readonly id: string;
   readonly title: string;
   readonly category: CategoryKey;
   readonly severity: Severity;
-  readonly status: Status;
-  readonly basis: Basis;
-  readonly outcome: string;
-  readonly evidence: string;
-  readonly fix: string;
 };
 
 /** Processor time has two budgets: one for the origin's documents, one for the answers of third parties. */

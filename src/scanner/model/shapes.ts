@@ -63,6 +63,7 @@ const offerPayability = shape({
   words: nullable(Type.String({ description: "The client's own words, at most 200 characters." })),
 });
 export type OfferPayability = Static<typeof offerPayability>;
+export type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;
 
 /** A resource that answered with a challenge, with the method whose challenge was judged. */
 export const resourcePayability = shape({

@@ -178,16 +178,12 @@ export function decideByReport(
     return decideForBuyer({ ...nothingRead, otherWays: ways }, buyer);
   }
   if (resource === undefined) return null;
-  const offers = resource.offers.map(({ pointer, scheme, network, asset, amount }) => ({
-    pointer,
-    scheme,
-    network,
-    asset,
-    amount,
+  const offers = resource.offers.map(({ client, verdict, words, ...terms }) => ({
+    ...terms,
     payTo: null,
     maxTimeoutSeconds: null,
     isUpfront: false,
-    ...toPrice({ network, asset, amount }),
+    ...toPrice(terms),
   }));
   const terms = { x402Version: null, resourceUrl: null, offers, digest: null };
   const judgement = { terms, misplaced: null, otherWays: ways, payability: resource, schema: null };

@@ -1,7 +1,7 @@
 import type { OriginRefused } from '../guard/failures.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import type { OfferVerdict, PayableBy } from '../model/payability.ts';
-import type { OtherWay } from '../model/shapes.ts';
+import type { OfferTerms, OtherWay } from '../model/shapes.ts';
 
 export type PreflightRequest = {
   readonly origin: Origin;
@@ -89,14 +89,7 @@ export type PreflightReason = {
 };
 
 /** One payment option of the challenge. Its texts are cleaned and cut, and a missing member is null. */
-export type PreflightOffer = {
-  /** "/accepts/0" */
-  readonly pointer: string;
-  readonly scheme: string | null;
-  readonly network: string | null;
-  readonly asset: string | null;
-  /** Base units. */
-  readonly amount: string | null;
+export type PreflightOffer = OfferTerms & {
   readonly payTo: string | null;
   readonly maxTimeoutSeconds: number | null;
   /** The price with its asset, such as "0.05 USDC"; null if the asset is unknown. */
