@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { type PatchRoute, type PatchValues, PLACEHOLDERS } from './patch-values.ts';
-import { hasParameters, writeRoute } from './route-template.ts';
+import {
+  hasParameters,
+  type RouteSyntax,
+  toGuardedKeys,
+  toUnknownRouteNote,
+  writeRoute,
+} from './route-template.ts';
 
 export const STACKS = ['express', 'hono', 'next', 'fastapi', 'flask', 'go', 'nginx'] as const;
 export type Stack = (typeof STACKS)[number];
@@ -112,6 +118,30 @@ export function listSoldRoutes(values: PatchValues, extras: PaidExtras): readonl
   return guardedRoutes.map((route, index) =>
     toSoldRoute(guardedRoutes.length === 1 ? 'sold' : `sold${index + 1}`, route, values, extras),
   );
+}
+
+/** Entries of the middlewares for Python and Go. `place` says where the router writes the path in its own form. */
+export function writeBracketEntries(
+  route: SoldRoute,
+  syntax: RouteSyntax,
+  comment: '#' | '//',
+  place: string,
+): readonly string[] {
+  const { name, template } = route;
+  if (template === null) {
+    return [
+      `${comment} ${toUnknownRouteNote(route)}`,
+      `${comment} In ROUTE, write a parameter as "[id]".`,
+      `ROUTE: ${name},`,
+    ];
+  }
+  const path = writeRoute(template, 'brackets');
+  const routerPath = writeRoute(template, syntax);
+  return [
+    ...(routerPath === path ? [] : [`${comment} ${routerPath} ${place}`]),
+    // Strings of JSON are strings of Python and Go.
+    ...toGuardedKeys(route, path).map((key) => `${JSON.stringify(key)}: ${name},`),
+  ];
 }
 
 /**

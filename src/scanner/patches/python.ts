@@ -6,6 +6,7 @@ import {
   type Patch,
   readPatch,
   type SoldRoute,
+  writeBracketEntries,
 } from './patch.ts';
 import {
   hasBody,
@@ -16,12 +17,6 @@ import {
   type PatchValues,
   toMachine,
 } from './patch-values.ts';
-import {
-  type RouteSyntax,
-  toGuardedKeys,
-  toUnknownRouteNote,
-  writeRoute,
-} from './route-template.ts';
 
 /** The configuration of one paid route, in a variable. */
 function writeSoldRoute(route: SoldRoute, { hasBazaar }: PaidExtras): string[] {
@@ -100,26 +95,11 @@ export function writeGuardedRoutes(
     '',
     '# List every route that you guard now. A route that is not in this list is free.',
     'routes = {',
-    ...guardedRoutes.flatMap((route) => writeRouteEntries(route, framework)),
+    ...guardedRoutes
+      .flatMap((route) => writeBracketEntries(route, framework, '#', 'in the decorator'))
+      .map((line) => `    ${line}`),
     '}',
     '',
-  ];
-}
-
-function writeRouteEntries(route: SoldRoute, syntax: RouteSyntax): string[] {
-  const { name, template } = route;
-  if (template === null) {
-    return [
-      `    # ${toUnknownRouteNote(route)}`,
-      '    # In ROUTE, write a parameter as "[id]".',
-      `    ROUTE: ${name},`,
-    ];
-  }
-  const path = writeRoute(template, 'brackets');
-  const decoratorPath = writeRoute(template, syntax);
-  return [
-    ...(decoratorPath === path ? [] : [`    # ${decoratorPath} in the decorator`]),
-    ...toGuardedKeys(route, path).map((key) => `    ${toDoubleQuoted(key)}: ${name},`),
   ];
 }
 

@@ -11,6 +11,7 @@ import {
   type StackPatches,
   toPaidTopics,
   toPatch,
+  writeBracketEntries,
 } from '../patch.ts';
 import {
   hasBody,
@@ -21,12 +22,7 @@ import {
   type PatchValues,
   toMachine,
 } from '../patch-values.ts';
-import {
-  toGuardedKeys,
-  toRoutePattern,
-  toUnknownRouteNote,
-  writeRoute,
-} from '../route-template.ts';
+import { toRoutePattern } from '../route-template.ts';
 
 const FILE = 'x402.go';
 const MODULE = 'github.com/x402-foundation/x402/go/v2';
@@ -88,7 +84,9 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
     `\treturn ${isBehindProxy ? 'asPublic(' : ''}nethttpmw.X402Payment(nethttpmw.Config{`,
     '\t\t// List every route that you guard now. A route that is not in this list is free.',
     '\t\tRoutes: x402http.RoutesConfig{',
-    ...guardedRoutes.flatMap(writeRouteEntries),
+    ...guardedRoutes
+      .flatMap((route) => writeBracketEntries(route, 'go', '//', 'on the mux'))
+      .map((line) => `\t\t\t${line}`),
     '\t\t},',
     '\t\tFacilitator: x402http.NewHTTPFacilitatorClient(&x402http.FacilitatorConfig{',
     '\t\t\tURL: os.Getenv("FACILITATOR_URL"),',
@@ -136,24 +134,6 @@ function writeSoldRoute(route: SoldRoute, { hasBazaar }: PaidExtras): readonly s
       ? [`\t\tExtensions:  map[string]interface{}{bazaar.BAZAAR.Key(): ${discoveryName}},`]
       : []),
     '\t}',
-  ];
-}
-
-/** The x402 module writes parameters in brackets, the mux in braces. */
-function writeRouteEntries(route: SoldRoute): readonly string[] {
-  const { name, template } = route;
-  if (template === null) {
-    return [
-      `\t\t\t// ${toUnknownRouteNote(route)}`,
-      '\t\t\t// In ROUTE, write a parameter as "[id]".',
-      `\t\t\tROUTE: ${name},`,
-    ];
-  }
-  const path = writeRoute(template, 'brackets');
-  const muxPath = writeRoute(template, 'go');
-  return [
-    ...(muxPath === path ? [] : [`\t\t\t// ${muxPath} on the mux`]),
-    ...toGuardedKeys(route, path).map((key) => `\t\t\t${toDoubleQuoted(key)}: ${name},`),
   ];
 }
 
