@@ -4,8 +4,6 @@ import type { HttpData, Observation } from '../../model/observation.ts';
 import { findSharedBytes, MAX_BYTES_PER_CHAR } from '../../parse/json/transfer.ts';
 
 const MIB = 1_048_576;
-const MAX_TEXT_BYTES = 128 * MIB;
-const MAX_WAIT_MS = 20_000;
 
 /** A failure of the scanner, not of the origin: the texts of other scans left no room. The scan ends, uncharged. */
 export class NoRoom extends Error {
@@ -38,12 +36,12 @@ export type BodyRoom = {
   close(): void;
 };
 
-type TextBudgetOptions = {
-  readonly maxBytes?: number;
-  /** Milliseconds that a large body waits for room, default 20,000. */
-  readonly maxWaitMs?: number;
+const DEFAULTS = {
+  maxBytes: 128 * MIB,
+  /** Milliseconds that a large body waits for room. */
+  maxWaitMs: 20_000,
   /** Called with true when the budget is used up, and with false when there is room again. */
-  readonly onChange?: (isSaturated: boolean) => void;
+  onChange: (_isSaturated: boolean): void => {},
 };
 
 type WaitingBody = { readonly bytes: number; readonly settle: (hasRoom: boolean) => void };
@@ -56,9 +54,7 @@ type ShareState = { bytes: number; endReading: (() => void) | null };
  * with the most text is ended. That is our fault and not the origin's.
  */
 export class TextBudget {
-  readonly #maxBytes: number;
-  readonly #maxWaitMs: number;
-  readonly #onChange: (isSaturated: boolean) => void;
+  readonly #settings: Readonly<typeof DEFAULTS>;
   readonly #shares = new Set<ShareState>();
   readonly #queue = new Set<WaitingBody>();
   #bytes = 0;
@@ -66,14 +62,8 @@ export class TextBudget {
   #reservedBytes = 0;
   #isSaturated = false;
 
-  constructor({
-    maxBytes = MAX_TEXT_BYTES,
-    maxWaitMs = MAX_WAIT_MS,
-    onChange = () => undefined,
-  }: TextBudgetOptions = {}) {
-    this.#maxBytes = maxBytes;
-    this.#maxWaitMs = maxWaitMs;
-    this.#onChange = onChange;
+  constructor(options: Readonly<Partial<typeof DEFAULTS>> = {}) {
+    this.#settings = { ...DEFAULTS, ...options };
   }
 
   get isSaturated(): boolean {
@@ -132,7 +122,7 @@ export class TextBudget {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiting: WaitingBody = { bytes, settle: resolve };
     this.#queue.add(waiting);
-    const timer = setTimeout(() => resolve(false), this.#maxWaitMs);
+    const timer = setTimeout(() => resolve(false), this.#settings.maxWaitMs);
     this.#serveQueue();
     const hasRoom = await promise;
     clearTimeout(timer);
@@ -144,7 +134,7 @@ export class TextBudget {
 
   #serveQueue(): void {
     for (const waiting of this.#queue) {
-      if (this.#bytes + this.#reservedBytes + waiting.bytes > this.#maxBytes) return;
+      if (this.#bytes + this.#reservedBytes + waiting.bytes > this.#settings.maxBytes) return;
       this.#queue.delete(waiting);
       this.#reservedBytes += waiting.bytes;
       waiting.settle(true);
@@ -170,7 +160,7 @@ export class TextBudget {
    */
   #endLargest(): void {
     const reading = [...this.#shares].filter(({ endReading }) => endReading !== null);
-    if (reading.reduce((sum, { bytes }) => sum + bytes, 0) <= this.#maxBytes) return;
+    if (reading.reduce((sum, { bytes }) => sum + bytes, 0) <= this.#settings.maxBytes) return;
     const [largest] = reading.toSorted((a, b) => b.bytes - a.bytes);
     const end = largest?.endReading;
     if (!largest || !end) return;
@@ -180,10 +170,10 @@ export class TextBudget {
 
   #serveAndNotify(): void {
     this.#serveQueue();
-    const isSaturated = this.#bytes > this.#maxBytes;
+    const isSaturated = this.#bytes > this.#settings.maxBytes;
     if (isSaturated === this.#isSaturated) return;
     this.#isSaturated = isSaturated;
-    this.#onChange(isSaturated);
+    this.#settings.onChange(isSaturated);
   }
 }
 
