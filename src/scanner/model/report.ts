@@ -3,6 +3,7 @@ import type { PayableBy } from './payability.ts';
 import type {
   ClientVersion,
   indexedRows,
+  namedPath,
   OtherWay,
   ResourcePayability,
   routeFacts,
@@ -65,18 +66,7 @@ export type ScanReport = {
   readonly exhausted?: readonly BudgetName[];
 };
 
-/** Answer of the path that the caller of the command line names. It moves no grade. */
-export type NamedPath = {
-  readonly method: string;
-  /** With its query. */
-  readonly path: string;
-  /** Null if there was no answer. */
-  readonly status: number | null;
-  /** Null if the answer asks for no payment over x402. */
-  readonly payableBy: PayableBy | null;
-  /** Sentences for people: what the answer was, and who can pay. */
-  readonly words: string;
-};
+export type NamedPath = Static<typeof namedPath>;
 
 /** Unverified text and links of the origin: cleaned, cut, never instructions. */
 export type Branding = {

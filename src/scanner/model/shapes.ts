@@ -100,6 +100,19 @@ export const otherWays = list(
 );
 export type OtherWay = Static<typeof otherWays>[number];
 
+/** Answer of the path that the caller of the command line names. It moves no grade. */
+export const namedPath = shape({
+  method: text,
+  /** With its query. */
+  path: text,
+  /** Null if there was no answer. */
+  status: nullable(count),
+  /** Null if the answer asks for no payment over x402. */
+  payableBy: nullable(oneOf(PAYABLE_BY)),
+  /** Sentences for people: what the answer was, and who can pay. */
+  words: text,
+});
+
 const indexedDifference = shape({ field: oneOf(INDEXED_FIELDS), live: text, indexed: text });
 
 const indexedReason = shape({
