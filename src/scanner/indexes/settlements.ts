@@ -6,7 +6,7 @@ import { toCaip2 } from '../parse/x402/networks.ts';
 import { mapAnswer, type RequestContext, type SourceAnswer } from './ask.ts';
 import { type AskMerchant, NO_RECIPIENT, toFacts } from './bazaar.ts';
 import { isSettlementFacts, WINDOW_DAYS } from './index-answers.ts';
-import type { ResponseCache } from './response-cache.ts';
+import type { Question, ResponseCache } from './response-cache.ts';
 import type { SourceOptions } from './source-options.ts';
 import { askX402scanByAddress, askX402scanByOrigin } from './x402scan.ts';
 
@@ -25,12 +25,9 @@ export async function lookUpSettlements(
 ): Promise<Lookup<SettlementFacts>> {
   if (sources.length === 0) return { state: 'off', why: 'switched-off' };
   const lookupStarts = sources.flatMap(({ name: source, toQuestion }) => {
-    const question = toQuestion(origin, payees);
+    const question = toQuestion(origin, payees, context);
     if (question === null) return [];
-    const { key, ask } = question;
-    return [
-      () => cache.lookup({ source, key, isAnswer: isSettlementFacts, ask: () => ask(context) }),
-    ];
+    return [() => cache.lookup({ ...question, source, isAnswer: isSettlementFacts })];
   });
   const lookups = await lookUpHedged(lookupStarts, hasSettlement);
   const sufficient = lookups.find(hasSettlement);
@@ -67,17 +64,18 @@ function listNames(names: readonly string[]): string {
   return [...new Set(names)].join(', ');
 }
 
-type SettlementQuestion = {
-  /** Cache key within the source: two scans with the same key share an answer. */
-  readonly key: string;
-  ask(context: RequestContext): Promise<SourceAnswer<SettlementFacts>>;
-};
-
 type SettlementSource = {
   /** Display name for evidence. */
   readonly name: string;
-  /** Returns null if the source cannot answer for this origin and these recipients. */
-  toQuestion(origin: Origin, payees: readonly Payee[]): SettlementQuestion | null;
+  /**
+   * Returns null if the source cannot answer for this origin and these recipients. Two scans with the same key of a
+   * source share an answer.
+   */
+  toQuestion(
+    origin: Origin,
+    payees: readonly Payee[],
+    context: RequestContext,
+  ): Pick<Question<SettlementFacts>, 'key' | 'ask'> | null;
 };
 
 /**
@@ -94,9 +92,9 @@ export function listSettlementSources(
     sources.push(
       {
         name: 'x402scan',
-        toQuestion: (origin) => ({
+        toQuestion: (origin, _payees, context) => ({
           key: `${x402scanUrl} settlements of ${origin.url}`,
-          ask: (context) => askX402scanByOrigin(x402scanUrl, origin, context),
+          ask: () => askX402scanByOrigin(x402scanUrl, origin, context),
         }),
       },
       toAddressSource('x402scan', x402scanUrl, (address, context) =>
@@ -137,11 +135,11 @@ function toAddressSource(
 ): SettlementSource {
   return {
     name,
-    toQuestion: (_origin, payees) => {
+    toQuestion: (_origin, payees, context) => {
       const payee = payees.find(canAskAbout);
       if (payee === undefined) return null;
       const { address } = payee;
-      return { key: `${scope} settlements to ${address}`, ask: (context) => ask(address, context) };
+      return { key: `${scope} settlements to ${address}`, ask: () => ask(address, context) };
     },
   };
 }

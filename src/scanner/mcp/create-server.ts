@@ -33,7 +33,7 @@ const CALLABLE_TOOLS = new Map(
 );
 
 const LISTED_TOOLS = TOOLS.map(
-  ({ name, title, description, quotesOrigins, input, output, asksOthers }) => ({
+  ({ name, title, description, quotesOrigins, input, output, asksOthers = false }) => ({
     name,
     title,
     description: quotesOrigins ? `${description} ${NOTICE}` : description,

@@ -56,7 +56,7 @@ type Tool = {
   /** Requires no member, because clients validate error answers against this schema too. */
   readonly output: TSchema;
   /** True if the tool sends requests to other hosts. */
-  readonly asksOthers: boolean;
+  readonly asksOthers?: boolean;
   /** True if the call may last over a minute. The server then sends progress to clients that ask for it. */
   readonly takesLong?: boolean;
   /** True if the answer quotes text of origins. The server then adds a notice. */
@@ -120,7 +120,6 @@ export const TOOLS: readonly Tool[] = [
     description: 'Returns the report of the last scan, if a fresh one exists. Scans nothing.',
     input: Type.Object({ url }),
     output: reportOutput,
-    asksOthers: false,
     quotesOrigins: true,
     run: async (backend, input: { url: string }) => toAnswer(await backend.report(input.url)),
   },
@@ -135,7 +134,6 @@ export const TOOLS: readonly Tool[] = [
       title: Type.Optional(Type.String()),
       outcomes: Type.Optional(Type.Array(Type.String())),
     }),
-    asksOthers: false,
     quotesOrigins: false,
     run: async (backend, input: { id: string }) =>
       toAnswer(await backend.explain(input.id.toUpperCase())),
@@ -169,7 +167,6 @@ export const TOOLS: readonly Tool[] = [
       url: Type.Optional(url),
     }),
     output: preflightOutput,
-    asksOthers: false,
     quotesOrigins: true,
     run: async (backend, input: { challenge: object; url?: string }) =>
       toAnswer(await backend.validate(input.challenge, input.url ?? null)),
@@ -185,7 +182,6 @@ export const TOOLS: readonly Tool[] = [
       differences: Type.Optional(Type.Array(Type.String())),
       regressions: Type.Optional(Type.Array(Type.String())),
     }),
-    asksOthers: false,
     quotesOrigins: true,
     run: async (_backend, input: { before: ComparedReport; after: ComparedReport }) =>
       toAnswer({
@@ -215,7 +211,6 @@ export const TOOLS: readonly Tool[] = [
       count: Type.Optional(Type.Integer()),
       projects: Type.Optional(Type.Array(Type.Unsafe<object>({ type: 'object' }))),
     }),
-    asksOthers: false,
     quotesOrigins: true,
     run: async (backend, input: DirectorySearch) => toAnswer(await backend.search(input)),
   },

@@ -147,19 +147,14 @@ function toEntry(addressed: AddressedEntry): ManifestEntry | null {
 function listExamples(details: JsonObject): readonly string[] {
   const { example, example_url: exampleUrl, parameters, params, inputSchema } = details;
   const { pathParams } = jsonObject(inputSchema);
-  const values = Object.values(parameters ?? params ?? pathParams ?? {}).map(
-    (parameter: JsonValue) => {
-      const {
-        example: value,
-        examples,
-        default: defaultValue,
-        enum: allowed,
-      } = jsonObject(parameter);
-      return value ?? jsonList(examples)[0] ?? defaultValue ?? jsonList(allowed)[0];
-    },
-  );
+  const values = Object.values(parameters ?? params ?? pathParams ?? {}).map(readExample);
   const texts = [example, jsonObject(example)['request'], exampleUrl, ...values];
   return texts.filter((text) => typeof text === 'string');
+}
+
+function readExample(parameter: JsonValue): JsonValue | undefined {
+  const { example, examples, default: defaultValue, enum: allowed } = jsonObject(parameter);
+  return example ?? jsonList(examples)[0] ?? defaultValue ?? jsonList(allowed)[0];
 }
 
 /** An empty `accepts` says that nothing is asked. So does an entry whose every price is 0, or whose price is null. */
