@@ -16,7 +16,7 @@ export const PATHS = {
   openapi: '/openapi.json',
   llms: '/llms.txt',
   llmsFull: '/llms-full.txt',
-  manifest: '/.well-known/x402',
+  paymentManifest: '/.well-known/x402',
   agentCard: '/.well-known/agent-card.json',
   keys: '/.well-known/jwks.json',
   terms: '/terms.txt',

@@ -22,9 +22,8 @@ import { errorResponses } from './answer-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
 type Document = {
-  readonly operationId: string;
-  readonly path: string;
-  readonly type: 'application/json' | 'text/plain' | 'text/markdown';
+  /** The name of its path in `PATHS`. */
+  readonly operationId: keyof typeof PATHS;
   readonly summary: string;
   /** Called at the first request, when all routes are registered. The text is then cached. */
   readonly write: (facts: ServiceFacts, app: FastifyInstance) => object | string;
@@ -33,57 +32,41 @@ type Document = {
 const DOCUMENTS: readonly Document[] = [
   {
     operationId: 'discovery',
-    path: PATHS.discovery,
-    type: 'application/json',
     summary: 'Every operation and its price',
     write: toServiceDescription,
   },
   {
     operationId: 'openapi',
-    path: PATHS.openapi,
-    type: 'application/json',
     summary: 'This description, OpenAPI 3.1',
     write: (_facts, app) => app.swagger(),
   },
   {
     operationId: 'llms',
-    path: PATHS.llms,
-    type: 'text/plain',
     summary: 'An overview of the service for language models',
     write: writeLlmsTxt,
   },
   {
     operationId: 'llmsFull',
-    path: PATHS.llmsFull,
-    type: 'text/plain',
     summary: 'The overview for language models, with parameters, payment and errors',
     write: writeLlmsFullTxt,
   },
   {
     operationId: 'paymentManifest',
-    path: PATHS.manifest,
-    type: 'application/json',
     summary: 'The paid operations and the recipient of the payments',
     write: toPaymentManifest,
   },
   {
     operationId: 'agentCard',
-    path: PATHS.agentCard,
-    type: 'application/json',
     summary: 'Skills and interfaces',
     write: toAgentCard,
   },
   {
     operationId: 'terms',
-    path: PATHS.terms,
-    type: 'text/plain',
     summary: 'Terms of service',
     write: writeTerms,
   },
   {
     operationId: 'termsJson',
-    path: PATHS.termsJson,
-    type: 'application/json',
     summary: 'Terms of service as JSON',
     write: toTermsDocument,
   },
@@ -100,9 +83,11 @@ export const documentRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (ap
 };
 
 function addDocument(app: FastifyInstance, document: Document, facts: ServiceFacts): void {
-  const { operationId, path, type, summary, write } = document;
-  const bodySchema =
-    type === 'application/json' ? Type.Object({}, { additionalProperties: true }) : Type.String();
+  const { operationId, summary, write } = document;
+  const path = PATHS[operationId];
+  const isText = path.endsWith('.txt');
+  const type = isText ? 'text/plain' : 'application/json';
+  const bodySchema = isText ? Type.String() : Type.Object({}, { additionalProperties: true });
   let cachedText: string | null = null;
   app.get(
     path,
