@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DirectoryVersions, ExportRecord } from '../store/directory.ts';
 import type { Store } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
-import { DISCLAIMER, PROVENANCE, toProject } from './project.ts';
+import { NOTICES, toProject } from './project.ts';
 
 const MAX_EXPORT_RECORDS = 10_000;
 
@@ -20,8 +20,7 @@ export async function exportDirectory(
     count,
     truncated,
     exportedAt: new Date(exportedAtMs).toISOString(),
-    disclaimer: DISCLAIMER,
-    provenance: PROVENANCE,
+    ...NOTICES,
   };
   return { count, truncated, exportedAtMs, body: write() };
 

@@ -1,7 +1,7 @@
 import { InvalidParameter } from '../errors/errors.ts';
 import type { ChangesQuery, DirectoryChange } from '../store/changes.ts';
 import type { Store } from '../store/store.ts';
-import { DISCLAIMER, PROVENANCE, toReportUrl } from './project.ts';
+import { NOTICES, toReportUrl } from './project.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
@@ -40,8 +40,7 @@ export async function listChanges(store: Store, query: ChangesQuery, siteUrl: st
     hasMore,
     // No two changes have the same instant. A caller that continues here misses nothing and gets nothing twice.
     nextSince: new Date(lastMs).toISOString(),
-    disclaimer: DISCLAIMER,
-    provenance: PROVENANCE,
+    ...NOTICES,
     changes: changes.map((change) => toChange(change, siteUrl)),
   };
 }

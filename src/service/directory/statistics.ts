@@ -7,7 +7,7 @@ import {
   utcDay,
 } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { DISCLAIMER, PROVENANCE } from './project.ts';
+import { NOTICES } from './project.ts';
 
 export const STATISTICS_DAYS = [1, 7, 30] as const;
 type StatisticsDays = (typeof STATISTICS_DAYS)[number];
@@ -58,8 +58,7 @@ export async function readStatistics(
     days,
     unit: UNIT,
     rounding: ROUNDING,
-    disclaimer: DISCLAIMER,
-    provenance: PROVENANCE,
+    ...NOTICES,
     origins: roundDown(counts.get(ORIGINS_COUNTER) ?? 0),
     grades: roundGroup(counts, 'grade', ALL_GRADES),
     payableBy: roundGroup(counts, 'payable', PAYABLE_STATES),

@@ -5,13 +5,7 @@ import { PAYABLE_FILTERS } from '../../../scanner/model/payability.ts';
 import { ALL_GRADES, CATEGORIES } from '../../../scanner/model/report.ts';
 import { oneOf } from '../../../scanner/model/shapes.ts';
 import type { Revision } from '../../config/revision.ts';
-import {
-  DISCLAIMER,
-  PROVENANCE,
-  type Project,
-  toFeaturedQuery,
-  toProject,
-} from '../../directory/project.ts';
+import { NOTICES, type Project, toFeaturedQuery, toProject } from '../../directory/project.ts';
 import { UnknownProject } from '../../errors/errors.ts';
 import type { DirectoryQuery } from '../../store/context.ts';
 import {
@@ -110,8 +104,6 @@ function toListSchema(revision: Revision) {
   };
 }
 
-type Notices = { readonly disclaimer: string; readonly provenance: string };
-
 const toProjectListSchema = (revision: Revision) =>
   Type.Array(Type.Unsafe<Project>(Type.Object(toProjectProperties(revision))));
 
@@ -148,7 +140,7 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
       const nowMs = store.now();
       const { count, records } = await store.directory.list(directoryQuery);
       const projects = records.map((record) => toProject(record, config, nowMs));
-      return { count, page, pageSize, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
+      return { count, page, pageSize, ...NOTICES, projects };
     },
   });
 };
@@ -191,7 +183,7 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
       const nowMs = store.now();
       const { count, records } = await store.directory.list(toFeaturedQuery(nowMs, MAX_FEATURED));
       const projects = records.map((record) => toProject(record, config, nowMs));
-      return { count, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
+      return { count, ...NOTICES, projects };
     },
   });
 };
@@ -212,7 +204,7 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
         }),
       }),
       response: {
-        200: Type.Unsafe<Project & Notices>(
+        200: Type.Unsafe<Project & typeof NOTICES>(
           Type.Object({ ...toProjectProperties(revision), ...noticeProperties }),
         ),
         ...errorResponses(...URL_ERRORS, 'unknown_project'),
@@ -223,7 +215,7 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
       const record = await store.directory.get(host);
       if (record === null || !record.listed) throw new UnknownProject(host);
       const project = toProject(record, config, store.now());
-      return { ...project, disclaimer: DISCLAIMER, provenance: PROVENANCE };
+      return { ...project, ...NOTICES };
     },
   });
 };

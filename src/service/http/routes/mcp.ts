@@ -8,7 +8,7 @@ import { readMembers } from '../../../scanner/model/json.ts';
 import { nameExceededLimit } from '../../../scanner/parse/json/json.ts';
 import type { Preflight } from '../../../scanner/preflight/result.ts';
 import type { OperationId } from '../../config/revision.ts';
-import { DISCLAIMER, PROVENANCE, toProject } from '../../directory/project.ts';
+import { NOTICES, toProject } from '../../directory/project.ts';
 import { findFreshReport, toFreeReport } from '../../directory/published-report.ts';
 import { PaidCallFailed } from '../../errors/error-codes.ts';
 import { Forbidden, InvalidRequest, NoFreshReport, RateLimited } from '../../errors/errors.ts';
@@ -29,13 +29,11 @@ type McpRouteOptions = RouteContext & {
 };
 
 /** Loads the MCP SDK at the first call, because its message validators take long to load. */
-async function loadSdk() {
-  const [{ createMcpServer }, { StreamableHTTPServerTransport }] = await Promise.all([
+const loadSdk = () =>
+  Promise.all([
     import('../../../scanner/mcp/create-server.ts'),
     import('@modelcontextprotocol/sdk/server/streamableHttp.js'),
   ]);
-  return { createMcpServer, StreamableHTTPServerTransport };
-}
 
 /** Large enough for the two reports that `diff_reports` takes. */
 const BODY_LIMIT_BYTES = 256 * 1_024;
@@ -61,7 +59,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
     },
     async handler(request, reply) {
       const disconnect = createDisconnectSignal(reply);
-      const { createMcpServer, StreamableHTTPServerTransport } = await loadSdk();
+      const [{ createMcpServer }, { StreamableHTTPServerTransport }] = await loadSdk();
       const server = createMcpServer({
         backend: createBackend(request, reply, disconnect, options),
         version: options.config.revision.name,
@@ -211,7 +209,7 @@ function createBackend(
       const query = { q, category, sort, payable, page, pageSize: SEARCH_PAGE_SIZE };
       const { count, records } = await store.directory.list(query);
       const projects = records.map((record) => toProject(record, config, store.now()));
-      return { count, page, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
+      return { count, page, ...NOTICES, projects };
     },
   };
 }
