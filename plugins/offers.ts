@@ -93,8 +93,9 @@ export default fp(
       const offer = route.config?.offer;
       if (offer === undefined) return;
       route.schema = withOffer(route.schema ?? {}, offer);
-      const method = findDocumentedMethod(route);
-      if (method !== null && route.schema.hide !== true) {
+      // Fastify adds a HEAD route to every GET route.
+      const method = (['GET', 'POST'] as const).find((name) => name === route.method);
+      if (method !== undefined && route.schema.hide !== true) {
         operations.push(toOperation(route.url, method, route.schema, offer));
       }
     });
@@ -114,12 +115,6 @@ function withOffer(schema: FastifySchema, offer: OperationOffer): FastifySchema 
     },
     response: { ...responses, 402: challengeSchema },
   };
-}
-
-/** Returns null for the HEAD route that Fastify adds to every GET route. */
-function findDocumentedMethod({ method }: RouteOptions): 'GET' | 'POST' | null {
-  if (method === 'GET') return 'GET';
-  return method === 'POST' ? 'POST' : null;
 }
 
 function toOperation(

@@ -51,7 +51,7 @@ export type AppOptions = Omit<
   /** The app stops the turns before it closes. */
   readonly turns: OriginTurns;
   readonly judgeGivenChallenge: JudgeChallenge;
-  readonly limits?: Partial<ServerLimits> | undefined;
+  readonly limits?: Partial<typeof SERVER_LIMITS> | undefined;
   /** Waits until a host's file may be read again. Tests replace this timer. */
   readonly wait?: TokenReaderOptions['wait'];
   readonly payments: SellingPayments;

@@ -121,9 +121,7 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   const summary = {
     checksVersion,
     totalChecks: checks.length,
-    categories: categories.map(({ key, label, count, description }) => {
-      return { key, label, count, description };
-    }),
+    categories: [...categories],
   };
   const listedChecks = checks.map(({ id, title, severity, category }) => {
     return { id, title, severity, category };

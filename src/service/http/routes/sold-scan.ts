@@ -39,7 +39,9 @@ export async function sellScan(
     );
     return toToolAnswer(gate.toRefusal(route, refusal));
   }
-  const headers = payment === undefined ? {} : { 'payment-signature': [toPaymentHeader(payment)] };
+  // Encoded like the HTTP header, because one parser reads the payments of both transports.
+  const header = Buffer.from(JSON.stringify(payment) ?? '').toString('base64');
+  const headers = payment === undefined ? {} : { 'payment-signature': [header] };
   const reading = await gate.readPayment(route, headers, false); // no HEAD request
   if (reading.kind === 'answer') return toToolAnswer(reading.answer);
   const answer = await gate.answerCall(route, {
@@ -71,9 +73,4 @@ async function readText(body: PaidRouteAnswer['body']): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
-}
-
-/** Encodes a payment like the HTTP header, because one parser reads the payments of both transports. */
-function toPaymentHeader(payment: unknown): string {
-  return Buffer.from(JSON.stringify(payment) ?? '').toString('base64');
 }

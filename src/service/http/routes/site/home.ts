@@ -30,7 +30,7 @@ export const homeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, pa
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, querystring } },
     async ({ query }, reply) => {
       const isDirectoryLink = query.q !== undefined || query.page !== undefined;
-      if (!isDirectoryLink) return sendHome(reply, { typedUrl: '', answer: null });
+      if (!isDirectoryLink) return sendHome(reply, '', null);
       const parameters = new URLSearchParams(Object.entries(query));
       return reply.redirect(`/directory?${parameters}`, 301);
     },
@@ -43,17 +43,12 @@ const MAX_READ_CHANGES = 100;
 /** With this Link header, an agent that knows only the host finds the documents. */
 const LINK_HEADER = `<${PATHS.openapi}>; rel="service-desc", <${PATHS.llms}>; rel="describedby"`;
 
-type HomeRequest = {
-  readonly typedUrl: string;
-  readonly answer: AnswerView | null;
-};
-
 function createHomeSender({ config, store }: RouteContext) {
   const { revision } = config;
   const scanPrice = formatPrice(revision.offers.scan);
   const hasMcp = revision.offers.mcp !== undefined;
 
-  return async (reply: FastifyReply, { typedUrl, answer }: HomeRequest) => {
+  return async (reply: FastifyReply, typedUrl: string, answer: AnswerView | null) => {
     reply.header('link', LINK_HEADER);
     const [{ count, records }, gradeCounts, changes] = await Promise.all([
       readFrontPage(store.directory),
@@ -96,7 +91,7 @@ const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, option
   async function send(reply: FastifyReply, { url, fragment }: FormFields, answer: AnswerView) {
     reply.header('cache-control', 'no-store');
     if (fragment !== undefined) return reply.view('answer', answer);
-    return sendHome(reply, { typedUrl: url, answer });
+    return sendHome(reply, url, answer);
   }
 
   app.post(
