@@ -116,11 +116,7 @@ function renderTrial(id: TrialId, seller: PatchedSeller): string {
   ].join('\n');
 }
 
-type Topic = {
-  readonly why: string;
-  readonly source: string;
-  readonly fix: string;
-};
+type Topic = Readonly<Record<'why' | 'source' | 'fix', string>>;
 
 const ADVICE_TOPICS: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
   'testnet-only': {

@@ -70,9 +70,24 @@ export async function payTestCommand(
   }
 }
 
+const PAY_TEST_FLAGS = {
+  start: { type: 'string' },
+  route: { type: 'string', multiple: true },
+  'failing-route': { type: 'string' },
+  body: { type: 'string' },
+  only: { type: 'string' },
+  'facilitator-host': { type: 'string' },
+  'facilitator-port': { type: 'string' },
+  'facilitator-env': { type: 'string', multiple: true },
+  network: { type: 'string', multiple: true },
+  format: { type: 'string' },
+  output: { type: 'string' },
+  'fail-on': { type: 'string' },
+} as const;
+
 /** Throws UsageError with one line that says what is accepted. */
 export function parsePayTest(args: readonly string[]) {
-  const { values, positionals } = readPayTestFlags(args);
+  const { values, positionals } = readFlags('pay-test', args, PAY_TEST_FLAGS);
   const [target, ...more] = positionals;
   if (target === undefined || more.length > 0) {
     throw new UsageError(
@@ -96,23 +111,6 @@ export function parsePayTest(args: readonly string[]) {
     output: values.output ?? null,
     failOn: parseOptionalChoice('--fail-on', values['fail-on'], FAIL_ON_VALUES),
   };
-}
-
-function readPayTestFlags(args: readonly string[]) {
-  return readFlags('pay-test', args, {
-    start: { type: 'string' },
-    route: { type: 'string', multiple: true },
-    'failing-route': { type: 'string' },
-    body: { type: 'string' },
-    only: { type: 'string' },
-    'facilitator-host': { type: 'string' },
-    'facilitator-port': { type: 'string' },
-    'facilitator-env': { type: 'string', multiple: true },
-    network: { type: 'string', multiple: true },
-    format: { type: 'string' },
-    output: { type: 'string' },
-    'fail-on': { type: 'string' },
-  });
 }
 
 function parseRoute(flag: string, text: string, body: string | null): SellerRoute {

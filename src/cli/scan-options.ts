@@ -13,9 +13,29 @@ export type ScanCommandOptions = ReturnType<typeof parseScanOptions>;
 const MIN_PAYABLE_VALUES = ['default', 'settings'] as const;
 const MIN_GRADES = ['A', 'B', 'C', 'D'] as const;
 
+const SCAN_FLAGS = {
+  'allow-private': { type: 'boolean' },
+  method: { type: 'string' },
+  format: { type: 'string' },
+  output: { type: 'string' },
+  'min-grade': { type: 'string' },
+  'min-payable': { type: 'string' },
+  'fail-on': { type: 'string' },
+  only: { type: 'string' },
+  'checks-version': { type: 'string' },
+  save: { type: 'string' },
+  from: { type: 'string' },
+  offline: { type: 'boolean' },
+  rpc: { type: 'string' },
+  'solana-rpc': { type: 'string' },
+  mcp: { type: 'boolean' },
+  source: { type: 'string', multiple: true },
+  timing: { type: 'boolean' },
+} as const;
+
 /** Throws UsageError with one line that says what is accepted. */
 export function parseScanOptions(args: readonly string[]) {
-  const { values, positionals: allPositionals } = readScanFlags(args);
+  const { values, positionals: allPositionals } = readFlags('scan', args, SCAN_FLAGS);
   // In `--mcp /tools/mcp` the path is a positional. It begins with a slash, and an origin does not.
   const [mcpPath, ...morePaths] = values.mcp
     ? allPositionals.filter((text) => text.startsWith('/'))
@@ -69,28 +89,6 @@ function findPath(origin: string | null): string | null {
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);
   if (url === null || (url.pathname === '/' && url.search === '')) return null;
   return `${url.pathname}${url.search}`;
-}
-
-function readScanFlags(args: readonly string[]) {
-  return readFlags('scan', args, {
-    'allow-private': { type: 'boolean' },
-    method: { type: 'string' },
-    format: { type: 'string' },
-    output: { type: 'string' },
-    'min-grade': { type: 'string' },
-    'min-payable': { type: 'string' },
-    'fail-on': { type: 'string' },
-    only: { type: 'string' },
-    'checks-version': { type: 'string' },
-    save: { type: 'string' },
-    from: { type: 'string' },
-    offline: { type: 'boolean' },
-    rpc: { type: 'string' },
-    'solana-rpc': { type: 'string' },
-    mcp: { type: 'boolean' },
-    source: { type: 'string', multiple: true },
-    timing: { type: 'boolean' },
-  });
 }
 
 function parseOnly(list: string | undefined): readonly string[] | null {

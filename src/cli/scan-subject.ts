@@ -51,12 +51,10 @@ type ScanCall = {
   readonly streams: Streams;
 };
 
-type ScanParts = {
+type ScanParts = Pick<ScanCall, 'options' | 'streams'> & {
   readonly engine: Engine;
   readonly clients: Clients;
   readonly sources: Sources;
-  readonly options: ScanCommandOptions;
-  readonly streams: Streams;
 };
 
 type JudgedSubject = ScanParts & { readonly outcome: NamedOutcome };

@@ -1,17 +1,9 @@
-import {
-  ALL_GRADES,
-  type CheckResult,
-  type Grade,
-  type ScanReport,
-} from '../scanner/model/report.ts';
+import { ALL_GRADES, type CheckResult, type ScanReport } from '../scanner/model/report.ts';
+import type { ScanCommandOptions } from './scan-options.ts';
 import { UsageError } from './usage.ts';
 
 /** A null member sets no threshold. */
-export type Thresholds = {
-  readonly minGrade: Grade | null;
-  readonly minPayable: 'default' | 'settings' | null;
-  readonly failOn: 'fail' | 'warn' | null;
-};
+type Thresholds = Pick<ScanCommandOptions, 'minGrade' | 'minPayable' | 'failOn'>;
 
 /** Returns one line for each missed threshold. */
 export function listMissedThresholds(

@@ -40,9 +40,7 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
   return isProved ? 0 : 1;
 }
 
-type Verification = { readonly lines: readonly string[]; readonly isProved: boolean };
-
-async function verify(call: ReturnType<typeof parse>): Promise<Verification> {
+async function verify(call: ReturnType<typeof parse>) {
   const envelope = await readFileEnvelope(call.file);
   const payload = fromBase64(envelope.payload);
   const statement = payload && readStatement(payload);

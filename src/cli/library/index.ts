@@ -161,7 +161,10 @@ async function decidePayment(
   engine: PreflightEngine,
 ): ReturnType<PreflightHook> {
   const { url, strict = false } = options;
-  const challengeVerdict = await judgeGivenChallenge(context, options, engine);
+  const { paymentRequired, selectedRequirements } = context;
+  const chosenIndex = findChosenIndex(paymentRequired, selectedRequirements);
+  const buyer = { maxPrice: readMaxPrice(options), chosenIndex };
+  const challengeVerdict = await preflightInHand(paymentRequired, url ?? null, buyer, engine);
   const urlVerdict =
     url === undefined || challengeVerdict.verdict === 'no-go'
       ? null
@@ -174,17 +177,6 @@ async function decidePayment(
   const [first] = reasons;
   const text = first === undefined ? '' : `${first.code}, ${first.evidence}`;
   return { abort: true, reason: `preflight: ${verdict}: ${text}` };
-}
-
-function judgeGivenChallenge(
-  { paymentRequired, selectedRequirements }: PaymentCreation,
-  options: PreflightHookOptions,
-  engine: PreflightEngine,
-): Promise<Preflight> {
-  const { url = null } = options;
-  const chosenIndex = findChosenIndex(paymentRequired, selectedRequirements);
-  const buyer = { maxPrice: readMaxPrice(options), chosenIndex };
-  return preflightInHand(paymentRequired, url, buyer, engine);
 }
 
 /** Index of the offer that the client chose; null if the challenge does not contain that offer. */

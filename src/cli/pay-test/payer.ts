@@ -49,8 +49,6 @@ export type TermChanges = Partial<Terms> & {
   readonly validBeforeSec?: number;
 };
 
-type TermsToSign = Terms & TermChanges & { readonly extra: Members; readonly version: 1 | 2 };
-
 export type Payment = {
   readonly nonce: string;
   readonly version: 1 | 2;
@@ -166,7 +164,7 @@ export class Payer {
 async function signChangedTerms(
   account: ReturnType<typeof openWallet>['account'],
   payload: PaymentPayload,
-  newTerms: TermsToSign,
+  newTerms: Terms & TermChanges & { readonly extra: Members; readonly version: 1 | 2 },
 ): Promise<PaymentPayload> {
   const { network, asset, payTo, amount, extra, version } = newTerms;
   const { validAfterSec, validBeforeSec } = newTerms;
