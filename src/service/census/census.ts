@@ -13,7 +13,7 @@ import {
 } from './census-look.ts';
 import type { Wishes } from './choose-origins.ts';
 import { type EndedLook, LookRest, OutageWindow } from './outage.ts';
-import { canScanEndToday, isScanDue, isWeekPassed, lookTimeMs } from './plan.ts';
+import { canScanEndToday, isScanDue, isWeekPassed, lookTimeMs, SECOND_MS } from './plan.ts';
 import { LOOK_LEASES, LookQueue } from './queue.ts';
 import { CensusWords } from './words.ts';
 
@@ -24,7 +24,6 @@ type CensusOptions = Omit<CensusLookOptions, 'wishes'> & {
   readonly onWord?: ((word: DayWord) => void) | undefined;
 };
 
-const SECOND_MS = 1_000;
 /** Looks that run or wait at the same time. A crash interrupts no more than these. */
 export const MAX_LOOKS = 8;
 /** Many looks are due after a long stop of the service. */

@@ -33,22 +33,15 @@ type ListingReaderOptions = {
 
 type RequestResult = Parameters<NonNullable<ImportOptions['onRequest']>>[0];
 
-type ListingsOfSource = {
-  readonly found: FoundOrigins;
-  readonly isComplete: boolean;
-  /** Reason why the import is incomplete. */
-  readonly detail: string | null;
-};
-
 export function listSources({ indexes, filePath }: CensusConfig): readonly CensusSource[] {
   return [...indexes.map(({ name }) => name), ...(filePath === null ? [] : (['file'] as const))];
 }
 
-/** Reads one source to its end, or until it fails. */
+/** Reads one source to its end, or until it fails. `detail` is the reason why the import is incomplete. */
 export async function readListings(
   source: CensusSource,
   { config, policy, onRequest, keyedHash, readRanks, ...options }: ListingReaderOptions,
-): Promise<ListingsOfSource> {
+) {
   const found = new FoundOrigins({ policy, keyedHash, readRanks });
   const index = config.indexes.find(({ name }) => name === source);
   if (index !== undefined) {

@@ -4,7 +4,7 @@ import type { CensusOrigin } from '../store/census.ts';
 import { SECONDS_PER_DAY } from '../turns/rounds.ts';
 import { toListing } from './resources.ts';
 
-const SECOND_MS = 1_000;
+export const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
 export const DAY_MS = 24 * HOUR_MS;
 const WEEK_DAYS = 7;

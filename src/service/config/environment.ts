@@ -156,12 +156,10 @@ export function toSettingError(name: SettingName, value: string | undefined): Se
   return new SettingError(name, value, describeAccepted(name));
 }
 
-type WebAddressSetting = 'BASE_URL' | 'SITE_URL' | 'FACILITATOR_URL';
-
 /** Returns the URL without a trailing slash; null if the setting is not set. Throws SettingError. */
 export function readWebAddress(
   settings: Settings,
-  name: WebAddressSetting,
+  name: 'BASE_URL' | 'SITE_URL' | 'FACILITATOR_URL',
   path: 'no path' | 'any path' = 'no path',
 ): string | null {
   const value = settings[name];

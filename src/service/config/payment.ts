@@ -22,8 +22,6 @@ import {
   toSettingError,
 } from './environment.ts';
 
-type PaymentMode = Settings['PAYMENT_MODE'];
-
 /** Nobody has the key of this address, so money that is paid to this address is lost. */
 const MOCK_PAY_TO = '0x4020000000000000000000000000000000000402';
 
@@ -90,7 +88,7 @@ function readCdpKey(settings: Settings): CdpKey | null {
   throw new SettingError('CDP_API_KEY_SECRET', secret, CDP_SECRET_FORMS);
 }
 
-function requireSetting(settings: Settings, name: SettingName, mode: PaymentMode): void {
+function requireSetting(settings: Settings, name: SettingName, mode: string): void {
   if (settings[name] !== undefined) return;
   throw new SettingError(name, undefined, `PAYMENT_MODE=${mode} needs ${describeAccepted(name)}`);
 }

@@ -30,7 +30,7 @@ export async function writeHostFeed(
     link,
     feed: toFeedUrl(siteUrl, host),
   };
-  return writeAtom(head, { siteUrl, updatedAtMs, items });
+  return writeAtom(head, siteUrl, updatedAtMs, items);
 }
 
 export function toFeedUrl(siteUrl: string, host: string): string {
@@ -147,18 +147,14 @@ export async function writeDirectoryFeed(
       description: text,
     };
   });
-  return writeAtom(head, { siteUrl, updatedAtMs, items });
+  return writeAtom(head, siteUrl, updatedAtMs, items);
 }
-
-type FeedParts = {
-  readonly siteUrl: string;
-  readonly updatedAtMs: number;
-  readonly items: readonly Item[];
-};
 
 async function writeAtom(
   head: Pick<FeedOptions, 'id' | 'title' | 'link' | 'feed'>,
-  { siteUrl, updatedAtMs, items }: FeedParts,
+  siteUrl: string,
+  updatedAtMs: number,
+  items: readonly Item[],
 ): Promise<AtomFeed> {
   const { Feed } = await import('feed');
   const feed = new Feed({

@@ -12,7 +12,7 @@ import { createAnswerReader } from '../../scanner/third-parties/answer-reader.ts
 import { MAX_LOOKS, MAX_LOOKS_PER_SECOND } from '../census/census.ts';
 import { chooseOrigins } from '../census/choose-origins.ts';
 import { listSources, readListings } from '../census/import.ts';
-import { createKeyedHash } from '../census/plan.ts';
+import { createKeyedHash, SECOND_MS } from '../census/plan.ts';
 import { MAX_ASKED_RESOURCES } from '../census/resources.ts';
 import { type CensusConfig, readExcludeFile } from '../config/census.ts';
 import { type Config, loadConfig } from '../config/config.ts';
@@ -29,7 +29,6 @@ const FAILED_EXIT_CODE = 2;
 /** Requests that a scan sends to a typical seller. */
 const REQUESTS_PER_SCAN = 22;
 const WEEK_DAYS = 7;
-const SECOND_MS = 1_000;
 /** There is one attempt a second. After the last attempt, the host is left to the running service. */
 const MAX_LOOK_ATTEMPTS = 180;
 

@@ -112,7 +112,7 @@ async function openParts(
 
   const lookers = [watching, ...(openedCensus === null ? [] : [openedCensus])];
   const parts = { app, store, scanCoordinator, payments, lookers };
-  const stopTimers = hasNoTimers ? () => {} : startTimers({ ...parts, standing: scans.standing });
+  const stopTimers = hasNoTimers ? () => {} : startTimers(parts, scans.standing);
   const runningService = { ...parts, stopTimers, disposables };
   let closing: Promise<void> | null = null;
   const close = (graceMs = 0) => (closing ??= closeInOrder(runningService, graceMs));
@@ -151,11 +151,10 @@ async function closeInOrder(service: RunningService, graceMs: number): Promise<v
   }
 }
 
-type TimerOptions = Pick<RunningService, 'app' | 'store' | 'payments'> & {
-  readonly standing: RefreshingStanding;
-};
-
-function startTimers({ app, store, standing, payments }: TimerOptions): () => void {
+function startTimers(
+  { app, store, payments }: Pick<RunningService, 'app' | 'store' | 'payments'>,
+  standing: RefreshingStanding,
+): () => void {
   const { log } = app;
   const { metrics, unreadyReason } = payments;
   const purgeTimer = new PurgeTimer({

@@ -29,8 +29,6 @@ export type DirectoryRecord = PublishedScan & {
   readonly enrichmentSuppressed: boolean;
 };
 
-type RecordPage = { readonly count: number; readonly records: readonly DirectoryRecord[] };
-
 /** The part of a record that the route `status` needs. */
 export type HostGrade = Pick<PublishedScan, 'scannedAtMs' | 'grade' | 'score' | 'counts'>;
 
@@ -74,7 +72,7 @@ export function createDirectoryStore(context: StoreContext) {
       return { published: String(last?.n ?? 0), preferences };
     },
 
-    async list(query: DirectoryQuery): Promise<RecordPage> {
+    async list(query: DirectoryQuery) {
       const q = toHostSubstring(query.q ?? '');
       if (q === null) return { count: 0, records: [] };
       const { count, hosts } = await lists.list({ ...query, q });
@@ -199,9 +197,7 @@ async function* readHistories(
 }
 
 function toHistoryRow(row: Row<'history'>): HistoryRow {
-  const { scanId, grade, score, scannedAtMs, checksVersion, payableBy } = row;
-  const { paidBy, scannerVersion } = row;
-  const verdict = { scanId, grade, score, scannedAtMs, checksVersion, payableBy };
+  const { host, seq, attempt, scan, paidBy, scannerVersion, ...verdict } = row;
   return {
     ...verdict,
     ...(paidBy === 'census' && { paidBy }),

@@ -13,10 +13,7 @@ import { removeHostDays } from './statistics.ts';
 export type ListingSettings = Pick<OwnerState, 'listed' | 'enrichmentSuppressed'>;
 
 /** The settings to change. A setting that is left out keeps its value. */
-export type ListingChange = {
-  readonly listed?: boolean | undefined;
-  readonly enrichmentSuppressed?: boolean | undefined;
-};
+export type ListingChange = { readonly [Setting in keyof ListingSettings]?: boolean | undefined };
 
 export type StoredListing = {
   /** Defaults: listed, not suppressed. */

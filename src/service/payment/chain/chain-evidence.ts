@@ -144,8 +144,6 @@ async function findBlockBefore(
   return earlier;
 }
 
-type NonceUse = { readonly transaction: Hex; readonly isCancelled: boolean };
-
 /** Returns a search that remembers, for its next run, how many blocks the node accepts in one call. */
 function createUseFinder(client: PublicClient) {
   let rangeBlocks = MAX_RANGE_BLOCKS;
@@ -180,7 +178,7 @@ async function findUseInRange(
   { authorization, requirements }: StoredPayment,
   fromBlock: bigint,
   toBlock: bigint,
-): Promise<NonceUse | null> {
+) {
   const logs = await client.request({
     method: 'eth_getLogs',
     params: [

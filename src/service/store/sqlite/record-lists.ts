@@ -19,6 +19,8 @@ const ENTRIES_PER_SORTED_MATCH = 30;
 
 type Filters = Partial<Omit<ListQuery, 'sort' | 'page' | 'pageSize'>>;
 
+type SortedFilters = Filters & Pick<ListQuery, 'sort'>;
+
 type BoundSql = { readonly sql: string; readonly values: readonly SQLInputValue[] };
 
 type Selection = {
@@ -80,10 +82,7 @@ export function toCountStatement(filters: Filters, nowMs: number): BoundSql {
 }
 
 /** Reads hosts from the index that has the order of the list. The last two parameters are the limit and the offset. */
-export function toOrderedStatement(
-  query: Filters & Pick<ListQuery, 'sort'>,
-  nowMs: number,
-): BoundSql {
+export function toOrderedStatement(query: SortedFilters, nowMs: number): BoundSql {
   const { sort, category, q } = query;
   const { index, columns } = ORDERS[sort];
   const isOfCategory = category !== undefined && sort === 'recent';
@@ -94,10 +93,7 @@ export function toOrderedStatement(
 }
 
 /** Reads all matches and sorts them. The last two parameters are the limit and the offset. */
-export function toSortedStatement(
-  query: Filters & Pick<ListQuery, 'sort'>,
-  nowMs: number,
-): BoundSql {
+export function toSortedStatement(query: SortedFilters, nowMs: number): BoundSql {
   const selection = selectMatches(query, nowMs);
   const order = `ORDER BY ${ORDERS[query.sort].columns} ${LIMIT} OFFSET ?`;
   const isSearch = selection.from === SUFFIXES;
