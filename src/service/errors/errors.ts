@@ -184,8 +184,12 @@ export class OwnershipTokenLimit extends ServiceError {
 }
 
 export class ConfirmLimit extends ServiceError {
-  constructor(message: string, limit: number, retryAfterSec: number) {
-    super('confirm_limit', message, { retryAfterSec, limit });
+  constructor(host: string, limit: number, retryAfterSec: number) {
+    super(
+      'confirm_limit',
+      `Too many failed confirms for ${host} within an hour. Check the file, and wait as Retry-After says. Or confirm with the listingKey of your token: its failures are counted apart.`,
+      { retryAfterSec, limit },
+    );
   }
 }
 

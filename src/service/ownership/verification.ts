@@ -38,7 +38,10 @@ export function createVerification({ store, readToken }: VerificationOptions) {
   ) {
     const pair = { host: origin.host, client: failureKey };
     const { retryAtMs } = await ownership.countFailedConfirms(pair);
-    if (retryAtMs !== null) throw toConfirmLimit(origin, toSecondsUntil(retryAtMs, store.now()));
+    if (retryAtMs !== null) {
+      const retryAfterSec = toSecondsUntil(retryAtMs, store.now());
+      throw new ConfirmLimit(origin.host, FAILED_CONFIRMS_PER_HOUR, retryAfterSec);
+    }
     const reading = await readToken(origin, client, isFound);
     const recordFailure = () => ownership.recordFailedConfirm(pair, reading.beganAtMs);
     return { ...reading, recordFailure };
@@ -129,14 +132,6 @@ function toInstructions(reason: ConfirmFailure, detail: string): string {
     return `${TOKEN_PATH} does not serve one of the unexpired tokens. Serve only the token, without quotes, and confirm again.`;
   }
   return `${TOKEN_PATH} gave ${detail}. Serve the token there over https with status 200, no redirect, at most 512 bytes, and confirm again.`;
-}
-
-function toConfirmLimit({ host }: Origin, retryAfterSec: number): ConfirmLimit {
-  return new ConfirmLimit(
-    `Too many failed confirms for ${host} within an hour. Check the file, and wait as Retry-After says. Or confirm with the listingKey of your token: its failures are counted apart.`,
-    FAILED_CONFIRMS_PER_HOUR,
-    retryAfterSec,
-  );
 }
 
 function toSecondsUntil(atMs: number, nowMs: number): number {
