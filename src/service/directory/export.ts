@@ -16,12 +16,8 @@ export async function exportDirectory(
   limit = MAX_EXPORT_RECORDS,
 ) {
   const { count, truncated, exportedAtMs, records } = await store.exports.takeSnapshot(limit);
-  const head = {
-    count,
-    truncated,
-    exportedAt: new Date(exportedAtMs).toISOString(),
-    ...NOTICES,
-  };
+  const exportedAt = new Date(exportedAtMs).toISOString();
+  const head = { count, truncated, exportedAt, ...NOTICES };
   return { count, truncated, exportedAtMs, body: write() };
 
   async function* write(): AsyncIterable<Uint8Array> {

@@ -118,11 +118,7 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   { config, catalog },
 ) => {
   const { checksVersion, categories, checks } = catalog;
-  const summary = {
-    checksVersion,
-    totalChecks: checks.length,
-    categories: [...categories],
-  };
+  const summary = { checksVersion, totalChecks: checks.length, categories: [...categories] };
   const listedChecks = checks.map(({ id, title, severity, category }) => {
     return { id, title, severity, category };
   });
