@@ -10,14 +10,13 @@ import {
   locateListing,
 } from '../../scanner/indexes/listing-page.ts';
 import type { CensusResource } from '../../scanner/scan/scanner.ts';
-import type { FinishedScan } from '../scans/finished-scan.ts';
+import type { CensusLookResult } from './census-look.ts';
 import {
   type CensusListing,
   type CensusSource,
   isSameResource,
   isSold,
   type KnownResource,
-  type ListedSign,
   listChallengedResources,
   MAX_ASKED_RESOURCES,
   MAX_KEPT_RESOURCES,
@@ -185,15 +184,10 @@ export function chooseResources(
   };
 }
 
-type Findings = {
-  readonly signs: readonly ListedSign[];
-  readonly scan: FinishedScan | null;
-};
-
 /** Adds what a look or scan found. A resource that is gone gives its place to the next one. */
 export function addFindings(
   listing: CensusListing,
-  { signs, scan }: Findings,
+  { signs, scan }: Pick<CensusLookResult, 'signs' | 'scan'>,
   { day, post }: { readonly day: number; readonly post: PostMode },
 ): CensusListing {
   const challenged = scan === null ? [] : listChallengedResources(scan);

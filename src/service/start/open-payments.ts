@@ -80,5 +80,5 @@ async function loadFacilitator(
   }
   if (mode !== 'mock') throw new Error(`PAYMENT_MODE=${mode} lacks a setting that it needs.`);
   const { createMockFacilitator } = await import('../payment/settle/mock-facilitator.ts');
-  return createMockFacilitator({ terms, now: () => store.now() });
+  return createMockFacilitator(terms, () => store.now());
 }

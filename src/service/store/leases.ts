@@ -47,8 +47,6 @@ export type LeaseOutcome =
       readonly holder: Lease;
     };
 
-type LeaseRow = Row<'leases'>;
-
 /**
  * Each scope has numbered leases. A caller takes one by inserting its scope and number, which are unique. The limit
  * therefore holds even if several instances race. Expired leases are deleted.
@@ -117,7 +115,7 @@ export function createLeaseStore({ tables, owner, now, isAlive }: EngineContext)
   return store;
 
   /** Selects the live rows, oldest first. Looks up each owner once. */
-  async function findLiveAmong(rows: readonly LeaseRow[]): Promise<readonly LeaseRow[]> {
+  async function findLiveAmong(rows: readonly Row<'leases'>[]): Promise<readonly Row<'leases'>[]> {
     const nowMs = now();
     const unexpired = rows.filter((row) => row.expiresAtMs > nowMs);
     const owned = unexpired.filter((row) => row.endsWithOwner);

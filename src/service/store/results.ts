@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../scanner/model/json.ts';
-import type { PaidBy } from '../../scanner/model/payability.ts';
 import { toCensusMembers } from './census.ts';
 import { announce, HostHistory, requireNewestScan } from './changes.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
@@ -27,8 +26,6 @@ export type ScanResult = Row<'results'> & {
   /** The whole report with the results of all checks, at most 8 MiB as JSON. */
   readonly report: JsonObject;
 };
-
-type PublishedResult = ScanResult & { readonly paidBy: PaidBy };
 
 export type StoredRecording = {
   /** JSON; null if it is too large to be kept. */
@@ -89,7 +86,7 @@ export function createResultStore(context: StoreContext) {
     },
 
     /** Finds the result of the host's newest published scan, however old; null if there is none or it was purged. */
-    async findPublished(host: string): Promise<PublishedResult | null> {
+    async findPublished(host: string) {
       const record = await findShownRecord(context, host);
       if (record === null) return null;
       const result = await toResult(await results.get(record.scanId));

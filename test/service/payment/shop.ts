@@ -83,7 +83,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const { terms = TERMS, clock = Date.now, price = PRICE } = options;
   const store = options.store ?? openSqlite(MEMORY, { clock });
   const settlements: Settled[] = [];
-  const mock = createMockFacilitator({ terms, now: clock });
+  const mock = createMockFacilitator(terms, clock);
   const facilitator = options.facilitator ?? withRecord(mock, settlements);
   const computations: Computation[] = [];
   const published: string[] = [];

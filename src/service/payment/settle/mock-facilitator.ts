@@ -4,17 +4,12 @@ import type { StoredPayment } from '../ledger/ledger.ts';
 import { type PaymentTerms, toPaymentKey } from '../terms.ts';
 import type { Facilitator, VerifyOutcome } from './facilitator.ts';
 
-type MockOptions = {
-  readonly terms: PaymentTerms;
-  /** Database time, ms. */
-  readonly now: () => number;
-};
-
 /**
  * The gate checks the signatures of plain accounts. Signatures of contract wallets are refused, because only a chain
  * can check them. A second settlement of a payment names the same transaction, so recovery works as with a chain.
+ * @param now returns database time, ms
  */
-export function createMockFacilitator({ terms, now }: MockOptions): Facilitator {
+export function createMockFacilitator(terms: PaymentTerms, now: () => number): Facilitator {
   function checkPayment({ authorization, requirements }: StoredPayment): VerifyOutcome {
     const nowSec = BigInt(Math.floor(now() / 1000));
     if (authorization.value !== BigInt(requirements.amount)) {
