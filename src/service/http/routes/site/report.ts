@@ -6,7 +6,7 @@ import { toFeedUrl } from '../../../directory/feeds.ts';
 import { isFresh } from '../../../directory/project.ts';
 import { findFreshReport, toGradeSummary } from '../../../directory/published-report.ts';
 import { type FinishedScan, fromStoredReport } from '../../../scans/finished-scan.ts';
-import type { HistoryRow } from '../../../store/directory.ts';
+import type { DirectoryRecord, HistoryRow } from '../../../store/directory.ts';
 import type { Store } from '../../../store/store.ts';
 import type { DayScan } from '../../pages/report-page.ts';
 import { findOriginOfHost, type RouteContext } from '../route-context.ts';
@@ -72,8 +72,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         siteUrl,
         scanPrice,
         reportIsFree,
-        availability: revision.showsCensus ? (record?.availability ?? null) : null,
-        isOfCensus: revision.showsCensus && record?.paidBy === 'census',
+        ...toCensusFacts(record, config),
         nowMs,
       };
       const hasFeed = record !== null && revision.offers.feed !== undefined;
@@ -91,6 +90,14 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
     },
   );
 };
+
+function toCensusFacts(
+  record: DirectoryRecord | null,
+  { revision }: Pick<RouteContext['config'], 'revision'>,
+) {
+  if (record === null || !revision.showsCensus) return { availability: null, isOfCensus: false };
+  return { availability: record.availability, isOfCensus: record.paidBy === 'census' };
+}
 
 /** Returns the URL of the signed report; null if no signed report exists. */
 function toProofUrl(
