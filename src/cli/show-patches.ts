@@ -22,9 +22,8 @@ export type PatchedSeller = {
 
 /** Formats the patch for the outcome in the report; without a report, patches for each kind of finding. */
 export function showPatches(checkId: string, stack: Stack, seller: PatchedSeller): string {
-  const { report } = seller;
   const values = choosePatchValues(checkId, seller);
-  const outcome = report?.results.find(({ id }) => id === checkId)?.outcome ?? null;
+  const outcome = seller.report?.results.find(({ id }) => id === checkId)?.outcome ?? null;
   const checkPatches = writePatches(checkId, stack, values, outcome);
   if (checkPatches === null) {
     return `${checkId}: no patch, because this check judges data that others serve.\n`;

@@ -154,9 +154,8 @@ async function fetchText(source: KeySource): Promise<string> {
     return await requestKeys(source);
   } catch (error) {
     if (!(error instanceof OriginRefused) || source.isNamedByUser) throw error;
-    const { message } = error;
     throw new UsageError(
-      `${source.location}, which the report names, is not requested: ${message} Name the key set that you trust: --keys URL|FILE.`,
+      `${source.location}, which the report names, is not requested: ${error.message} Name the key set that you trust: --keys URL|FILE.`,
     );
   }
 }

@@ -78,8 +78,7 @@ function readPayTo(settings: Settings, asset: AssetConfig): `0x${string}` {
 const CDP_SECRET_FORMS =
   'the whole secret of the key: base64 of 64 bytes (Ed25519), or a PEM private key of P-256 (ECDSA)';
 
-function readCdpKey(settings: Settings): CdpKey | null {
-  const { CDP_API_KEY_ID: id, CDP_API_KEY_SECRET: secret } = settings;
+function readCdpKey({ CDP_API_KEY_ID: id, CDP_API_KEY_SECRET: secret }: Settings): CdpKey | null {
   if (id === undefined && secret === undefined) return null;
   if (id === undefined) throw toSettingError('CDP_API_KEY_ID', id);
   if (secret === undefined) throw toSettingError('CDP_API_KEY_SECRET', secret);

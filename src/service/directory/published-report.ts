@@ -56,8 +56,7 @@ export async function findFreshReport(store: Store, host: string): Promise<Fresh
 
 /** Returns the body of a free answer. It has `paidBy`, because every revision with free reports has the census. */
 export function toFreeReport(report: FreshReport, siteUrl: string): ReportBody {
-  const { paidBy } = report;
-  return toReportBody(report, { cache: 'hit', siteUrl, saysCharged: false, paidBy });
+  return toReportBody(report, { cache: 'hit', siteUrl, saysCharged: false, paidBy: report.paidBy });
 }
 
 /** Status of one origin (interface spec 2.1). Facts of the scan are null if the origin was never scanned. */

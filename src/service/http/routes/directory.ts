@@ -163,7 +163,6 @@ export function toDirectoryQuery(
 }
 
 const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
-  const { revision } = config;
   app.offer('featured', {
     method: 'GET',
     url: '/v1/featured',
@@ -174,7 +173,7 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
         200: Type.Object({
           count: Type.Integer(),
           ...noticeProperties,
-          projects: toProjectListSchema(revision),
+          projects: toProjectListSchema(config.revision),
         }),
         ...listErrors,
       },
@@ -190,7 +189,6 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
 
 const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
-  const { revision } = config;
   app.offer('project', {
     method: 'GET',
     url: '/v1/project',
@@ -205,7 +203,7 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
       }),
       response: {
         200: Type.Unsafe<Project & typeof NOTICES>(
-          Type.Object({ ...toProjectProperties(revision), ...noticeProperties }),
+          Type.Object({ ...toProjectProperties(config.revision), ...noticeProperties }),
         ),
         ...errorResponses(...URL_ERRORS, 'unknown_project'),
       },
