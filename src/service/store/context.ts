@@ -30,7 +30,7 @@ export type ListQuery = DirectoryQuery & {
 /** Each engine has its own queries. All lists leave out hosts that are opted out or never answered a scan. */
 export type RecordLists = {
   list(query: ListQuery): Promise<HostPage>;
-  countByGrade(): Promise<ReadonlyMap<Grade, number>>;
+  countByGrade(): Promise<ReadonlyMap<string, number>>;
   findNewestHosts(limit: number): Promise<readonly string[]>;
 };
 

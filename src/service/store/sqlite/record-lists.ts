@@ -1,5 +1,4 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { ALL_GRADES, type Grade } from '../../../scanner/model/report.ts';
 import { toWeekDayPattern } from '../census.ts';
 import type { ListQuery, RecordLists } from '../context.ts';
 import { toVerifiedSinceMs } from '../owners.ts';
@@ -13,6 +12,8 @@ const ORDERS = {
 } as const;
 
 const SUFFIXES = 'directory_suffixes';
+const COUNT_BY_GRADE = `SELECT grade, sum(hosts) AS hosts FROM directory_counts
+  WHERE letter = '' GROUP BY grade`;
 
 /** Looking up and sorting one match takes as long as reading this many entries of an index. */
 const ENTRIES_PER_SORTED_MATCH = 30;
@@ -56,7 +57,9 @@ export function createSqliteLists(connection: Connection, now: () => number): Re
     },
 
     async countByGrade() {
-      return new Map(ALL_GRADES.map((grade): [Grade, number] => [grade, count({ grade })]));
+      return new Map(
+        connection.rows(COUNT_BY_GRADE).map((row) => [String(row['grade']), Number(row['hosts'])]),
+      );
     },
 
     async findNewestHosts(limit) {
