@@ -1,4 +1,4 @@
-import type { Origin } from '../guard/origin.ts';
+import { type Origin, toOrigin } from '../guard/origin.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { Branding, ScanReport, ScanTiming, Signals } from '../model/report.ts';
 import type { DeclaredSale } from '../probe/plan/plan.ts';
@@ -82,13 +82,7 @@ const OFF = { state: 'off', why: 'offline' } as const;
 
 /** Observations of an origin that was not asked. Every member is present and empty. */
 export const EMPTY_OBSERVATIONS: Observations = {
-  origin: {
-    url: 'https://not-asked.invalid',
-    scheme: 'https',
-    hostname: 'not-asked.invalid',
-    port: 443,
-    host: 'not-asked.invalid',
-  },
+  origin: toOrigin(new URL('https://not-asked.invalid')),
   probing: { post: true },
   root: NO_ANSWER,
   soft404: NO_ANSWER,

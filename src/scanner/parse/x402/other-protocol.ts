@@ -77,9 +77,9 @@ export function formatMoreSold(
   ways: readonly OtherWay[],
   x402Sales: readonly X402Sale[],
 ): string | null {
+  const count = formatMoreSoldCount(ways, x402Sales);
   const remaining = omitX402(ways, x402Sales);
   const methods = [...new Set(remaining.flatMap((way) => way.methods))].slice(0, MAX_METHODS);
-  const count = formatCount(remaining);
   if (count === null || methods.length === 0) return count;
   return `${count}: ${methods.join(', ')}`;
 }
@@ -89,20 +89,17 @@ export function formatMoreSoldCount(
   ways: readonly OtherWay[],
   x402Sales: readonly X402Sale[],
 ): string | null {
-  return formatCount(omitX402(ways, x402Sales));
+  const remaining = omitX402(ways, x402Sales);
+  const { size } = new Set(remaining.map(({ method, path }) => `${method} ${path}`));
+  if (size === 0) return null;
+  const protocols = [...new Set(remaining.map(({ protocol }) => protocol))].join(' and ');
+  return `${size} more ${size === 1 ? 'is' : 'are'} sold over ${protocols}`;
 }
 
 function omitX402(ways: readonly OtherWay[], x402Sales: readonly X402Sale[]): readonly OtherWay[] {
   return ways.filter(
     ({ method, path }) => !x402Sales.some((sale) => sale.method === method && sale.path === path),
   );
-}
-
-function formatCount(remaining: readonly OtherWay[]): string | null {
-  const { size } = new Set(remaining.map(({ method, path }) => `${method} ${path}`));
-  if (size === 0) return null;
-  const protocols = [...new Set(remaining.map(({ protocol }) => protocol))].join(' and ');
-  return `${size} more ${size === 1 ? 'is' : 'are'} sold over ${protocols}`;
 }
 
 /** "GET /report over MPP: tempo, stripe" */
