@@ -77,6 +77,7 @@ export const SERVER_LIMITS = {
    */
   backlog: 4_096,
 };
+
 const BODY_LIMIT_BYTES = 4 * 1_024;
 /** A payment header may have 8 KiB, and a client may send two of them. */
 const MAX_HEADER_BYTES = 32 * 1_024;
