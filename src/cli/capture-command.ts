@@ -12,7 +12,7 @@ import {
 import { bootPool, type Engine, judgeRecording, startEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { type Streams, write, writeOutput } from './io.ts';
-import { parseScanOptions } from './scan-options.ts';
+import { parseScanOptions } from './scan-command.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
 /** From the strongest on. Each trim, also the weakest, removes secrets. */

@@ -22,14 +22,48 @@ import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { createProgress, noteProxy, type Streams, write, writeOutput } from './io.ts';
-import type { ScanCommandOptions } from './scan-options.ts';
 import { readRepository, readSources, type Sources } from './sources.ts';
-import { listMissedThresholds, refuseUnknownPattern, selectResults } from './thresholds.ts';
-import { UsageError } from './usage.ts';
+import {
+  listMissedThresholds,
+  refuseUnknownPattern,
+  selectResults,
+  type Thresholds,
+} from './thresholds.ts';
+import { type FormatName, UsageError } from './usage.ts';
 
 const COLUMNS_WITHOUT_TERMINAL = 100;
 /** Failures of the root that a network without direct access to the internet causes too. */
 const NETWORK_REASONS: readonly FailureReason[] = ['dns', 'refused', 'reset', 'timeout'];
+
+export type ScanCommandOptions = Thresholds & {
+  /** The origin as typed; may be null if `from` is set. */
+  readonly origin: string | null;
+  /** Path and query of `<origin>`, if it names a resource. The scan then requests this resource too. */
+  readonly resource: string | null;
+  /** Method of that resource; null sends a GET, and a POST only if the answer shows that one is needed. */
+  readonly method: 'GET' | 'POST' | null;
+  /** True if the origin is the caller's own. It may then be private, and get a POST without a declaration. */
+  readonly allowPrivate: boolean;
+  readonly format: FormatName;
+  /** File for the report; null for standard output. */
+  readonly output: string | null;
+  /** Check ids and prefixes with `*`; null prints all. */
+  readonly only: readonly string[] | null;
+  readonly checksVersion: string | null;
+  /** File for the recording. */
+  readonly save: string | null;
+  /** Recording to judge instead of a scan. */
+  readonly from: string | null;
+  readonly offline: boolean;
+  /** URLs of blockchain nodes; null keeps the URLs of the environment. */
+  readonly rpc: string | null;
+  readonly solanaRpc: string | null;
+  /** Null without `--mcp`. A null path means that the scan looks for the endpoint. */
+  readonly mcp: { readonly path: string | null } | null;
+  /** PATH=FILE pairs. */
+  readonly sources: readonly string[];
+  readonly timing: boolean;
+};
 
 type OriginSubject = {
   readonly kind: 'origin';

@@ -1,9 +1,17 @@
-import { ALL_GRADES, type CheckResult, type ScanReport } from '../scanner/model/report.ts';
-import type { ScanCommandOptions } from './scan-options.ts';
+import {
+  ALL_GRADES,
+  type CheckResult,
+  type Grade,
+  type ScanReport,
+} from '../scanner/model/report.ts';
 import { UsageError } from './usage.ts';
 
 /** A null member sets no threshold. */
-type Thresholds = Pick<ScanCommandOptions, 'minGrade' | 'minPayable' | 'failOn'>;
+export type Thresholds = {
+  readonly minGrade: Grade | null;
+  readonly minPayable: 'default' | 'settings' | null;
+  readonly failOn: 'fail' | 'warn' | null;
+};
 
 /** Returns one line for each missed threshold. */
 export function listMissedThresholds(

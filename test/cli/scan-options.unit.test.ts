@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseScanOptions } from '../../src/cli/scan-options.ts';
+import { parseScanOptions } from '../../src/cli/scan-command.ts';
 import { UsageError } from '../../src/cli/usage.ts';
 
 const ORIGIN = 'https://api.example.com';
