@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { diffCommand } from '../../src/cli/diff-command.ts';
 import { FORMATS } from '../../src/cli/formatters/formats.ts';
+import type { OtherWay } from '../../src/scanner/model/payability.ts';
 import type { CheckResult } from '../../src/scanner/model/report.ts';
-import type { OtherWay } from '../../src/scanner/model/shapes.ts';
 import { folderPerTest } from '../fixtures/temp-folder.ts';
 import { FAILED, PASSED, printable, result, WARNED } from './printable.ts';
 import { runCommand } from './run-cli.ts';

@@ -1,7 +1,7 @@
 /** Markdown for a pull request or an issue: who can pay, the grade, and a table of problems. */
-
-import type { Advice, CheckResult, IndexedRow } from '../../scanner/model/report.ts';
-import type { OtherWay, ResourcePayability } from '../../scanner/model/shapes.ts';
+import type { IndexedRow } from '../../scanner/model/indexed.ts';
+import type { OtherWay, ResourcePayability } from '../../scanner/model/payability.ts';
+import type { Advice, CheckResult } from '../../scanner/model/report.ts';
 import { toAnswerLine } from '../../scanner/report/answer-line.ts';
 import { toCheckLabel, toIdRanges } from '../../scanner/report/check-phrases.ts';
 import {

@@ -1,14 +1,14 @@
 /** The report for people: the grade, then failures, then warnings, each with evidence and fix. */
 import { styleText } from 'node:util';
+import type { IndexedRow } from '../../scanner/model/indexed.ts';
+import type { OtherWay } from '../../scanner/model/payability.ts';
 import type {
   BudgetName,
   CheckResult,
   Grade,
-  IndexedRow,
   ScanReport,
   SubScores,
 } from '../../scanner/model/report.ts';
-import type { OtherWay } from '../../scanner/model/shapes.ts';
 import { formatOtherWay } from '../../scanner/parse/x402/other-protocol.ts';
 import { toAnswerLine } from '../../scanner/report/answer-line.ts';
 import { toCheckLabel, toHeading, toIdRanges } from '../../scanner/report/check-phrases.ts';

@@ -8,8 +8,8 @@ import type {
   OfferOnChain,
   ResourceSet,
 } from '../model/observations.ts';
+import type { OtherWay } from '../model/payability.ts';
 import { ADVICE_FIXES, ADVICE_IDS, type Advice, type AdviceId } from '../model/report.ts';
-import type { OtherWay } from '../model/shapes.ts';
 import { jsonObject } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { formatInDollars, isUnderMinimum, toDollarUnits } from '../parse/x402/amount.ts';

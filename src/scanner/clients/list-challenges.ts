@@ -1,7 +1,7 @@
 /** Lists the challenges for the official clients. Runs on a worker, because challenges are untrusted input. */
 import type { HttpData } from '../model/observation.ts';
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
-import type { OfferTerms } from '../model/shapes.ts';
+import type { OfferTerms } from '../model/payability.ts';
 import { type JsonValue, showJson } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { countHeadBytes } from '../parse/text/http-header.ts';

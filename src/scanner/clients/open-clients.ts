@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Payability } from '../model/observations.ts';
-import type { OfferVerdict, PayableBy } from '../model/payability.ts';
-import type { ClientVersion, ResourcePayability } from '../model/shapes.ts';
+import type {
+  ClientVersion,
+  OfferVerdict,
+  Payability,
+  PayableBy,
+  ResourcePayability,
+} from '../model/payability.ts';
 import { serialize } from '../parse/json/transfer.ts';
 import { TaskFault, TaskLimitExceeded, type Work } from '../workers/job.ts';
 import { openThreads } from '../workers/threads.ts';

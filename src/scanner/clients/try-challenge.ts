@@ -1,13 +1,13 @@
 import type { x402HTTPClient } from '@x402/core/client';
 import { tryParseJson } from '../model/json.ts';
 import {
+  type OfferPayability,
   type OfferVerdict,
   type PayableBy,
   REFUSED_WHOLE_PREFIX,
   SIGNED_OTHER_METHOD,
   SIGNED_UNSOUND_PREFIX,
 } from '../model/payability.ts';
-import type { OfferPayability } from '../model/shapes.ts';
 import { showJson } from '../parse/json/json.ts';
 import { escapeInvisible } from '../parse/text/text.ts';
 import {

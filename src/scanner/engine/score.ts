@@ -3,7 +3,7 @@
  * changed scoring gets a new name, and this scoring stays as it is.
  */
 
-import type { PayableBy } from '../model/payability.ts';
+import type { OfferPayability, PayableBy } from '../model/payability.ts';
 import type {
   CategoryKey,
   CheckResult,
@@ -12,7 +12,6 @@ import type {
   Severity,
   SubScores,
 } from '../model/report.ts';
-import type { OfferPayability } from '../model/shapes.ts';
 import type { Basis, Status } from '../model/verdict.ts';
 import { findSchemeRow } from '../parse/x402/schemes.ts';
 

@@ -1,5 +1,11 @@
 /** Compares the entries of indexes with live challenges. Runs on a worker. */
-import { INDEXED_FIELDS, type IndexedField, type IndexName } from '../model/indexed.ts';
+import {
+  INDEXED_FIELDS,
+  type IndexedDifference,
+  type IndexedField,
+  type IndexedRow,
+  type IndexName,
+} from '../model/indexed.ts';
 import type {
   ListedResource,
   ListedTerms,
@@ -7,7 +13,6 @@ import type {
   Observations,
   ResourceObservation,
 } from '../model/observations.ts';
-import type { IndexedDifference, IndexedRow } from '../model/report.ts';
 import type { JsonValue } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';

@@ -1,7 +1,11 @@
 /** Finds why an index does not list a resource, as far as a scan can see it. */
-import { INDEXED_REASONS, type IndexedReasonCode, type IndexName } from '../model/indexed.ts';
+import {
+  INDEXED_REASONS,
+  type IndexedReason,
+  type IndexedReasonCode,
+  type IndexName,
+} from '../model/indexed.ts';
 import type { ListedResource, Observations, ResourceObservation } from '../model/observations.ts';
-import type { IndexedReason } from '../model/report.ts';
 import { isJsonObject, type JsonValue, jsonObject } from '../parse/json/json.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import { isUnderMinimum } from '../parse/x402/amount.ts';

@@ -10,6 +10,7 @@ export const INDEXED_STATES = [
   /** The index did not answer, was not asked, or returned only part of its list. */
   'unknown',
 ] as const;
+type IndexedState = (typeof INDEXED_STATES)[number];
 
 /** Reports use this order. */
 export const INDEXED_FIELDS = [
@@ -46,3 +47,33 @@ export const INDEXED_REASONS = [
   'lapsed',
 ] as const;
 export type IndexedReasonCode = (typeof INDEXED_REASONS)[number];
+
+/** `live` is the value that the origin sends, and `indexed` is the value in the index. Both are cleaned and cut. */
+export type IndexedDifference = {
+  readonly field: IndexedField;
+  readonly live: string;
+  readonly indexed: string;
+};
+
+export type IndexedReason = {
+  readonly code: IndexedReasonCode;
+  readonly evidence: string;
+  /** Id of the check that judges this reason; null if no check does. */
+  readonly check: string | null;
+};
+
+/** One row per paid resource and index. */
+export type IndexedRow = {
+  readonly index: IndexName;
+  /** The requested URL. */
+  readonly resource: string;
+  readonly method: string;
+  readonly state: IndexedState;
+  /** The resource's address in the index, if it differs. */
+  readonly listedAs: string | null;
+  readonly differences: readonly IndexedDifference[];
+  /** The index's newest settlement, ISO 8601; absent when it is not known. */
+  readonly lastSettledAt?: string;
+  /** Empty when no reason is visible from outside. */
+  readonly reasons: readonly IndexedReason[];
+};

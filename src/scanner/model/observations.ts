@@ -5,6 +5,7 @@
  */
 import { type Static, Type } from 'typebox';
 import type { HttpData, Observation } from './observation.ts';
+import type { Payability } from './payability.ts';
 import {
   clientVersions,
   count,
@@ -26,7 +27,6 @@ import {
 
 export type * from './observation.ts';
 export type * from './payability.ts';
-export type { OfferPayability, ResourcePayability } from './shapes.ts';
 export type * from './third-parties.ts';
 
 export type HttpObservation = Observation<HttpData>;
@@ -233,14 +233,13 @@ const browserAnswers = shape({
 });
 export type BrowserAnswers = Static<typeof browserAnswers>;
 
-const payability = shape({
-  clients: clientVersions,
-  /** Paid resources that were asked and gave no challenge, so no client can pay them. */
-  silent: list(shape({ method: text, path: text })),
-  /** Resources that challenged. */
-  resources: list(resourcePayability),
-});
-export type Payability = Static<typeof payability>;
+const payability = Type.Unsafe<Payability>(
+  Type.Object({
+    clients: clientVersions,
+    silent: Type.Array(Type.Object({ method: text, path: text })),
+    resources: Type.Array(resourcePayability),
+  }),
+);
 
 /** Keys are the names that checks list in `needs`. */
 const OBSERVATIONS = {

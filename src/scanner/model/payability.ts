@@ -1,3 +1,6 @@
+/** The package of an official client, such as "@x402/evm" 2.27.0. */
+export type ClientVersion = { readonly name: string; readonly version: string };
+
 /** Prefix of an offer's `words` if a client signs the offer, but no facilitator would settle it. */
 export const SIGNED_UNSOUND_PREFIX = 'clients sign it, facilitators refuse it';
 
@@ -26,12 +29,56 @@ export type PayableState = (typeof PAYABLE_STATES)[number];
 /** The lowest price of an origin: base units of a known asset, as the offer has them. */
 export type PriceFrom = Readonly<Record<'amount' | 'asset' | 'network', string>>;
 
+export type OfferPayability = {
+  /** "/accepts/0" */
+  readonly pointer: string;
+  /** Copied from the challenge, cleaned and cut; null when missing. */
+  readonly scheme: string | null;
+  readonly network: string | null;
+  readonly asset: string | null;
+  readonly amount: string | null;
+  /** The package that gave the verdict; null if no package supports the offer. */
+  readonly client: string | null;
+  readonly verdict: OfferVerdict;
+  /** The client's message, cleaned, at most 200 characters; null when it signs. */
+  readonly words: string | null;
+};
+
+export type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;
+
+/** A resource that answered with a challenge, with the method whose challenge was judged. */
+export type ResourcePayability = {
+  readonly method: string;
+  readonly path: string;
+  readonly payableBy: PayableBy;
+  /** The default client's message on the whole challenge; null when it signs. */
+  readonly words: string | null;
+  readonly offers: readonly OfferPayability[];
+};
+
+export type Payability = {
+  readonly clients: readonly ClientVersion[];
+  /** Resources that challenged. */
+  readonly resources: readonly ResourcePayability[];
+  /** Paid resources that were asked and gave no challenge, so no client can pay them. */
+  readonly silent: readonly { readonly method: string; readonly path: string }[];
+};
+
 /**
  * Protocols other than x402 that a 402 may speak, by the schemes `Payment` (MPP) and `L402` of WWW-Authenticate, and by
  * the headers `crawler-price` and `crawler-error` (pay per crawl).
  */
 export const OTHER_PROTOCOLS = ['MPP', 'L402', 'pay per crawl'] as const;
 export type OtherProtocol = (typeof OTHER_PROTOCOLS)[number];
+
+/** A 402 that asks for payment over another protocol, with or without an x402 challenge in the same answer. */
+export type OtherWay = {
+  readonly method: string;
+  readonly path: string;
+  readonly protocol: OtherProtocol;
+  /** Payment methods that MPP names ("tempo", "stripe"), cleaned, at most five. */
+  readonly methods: readonly string[];
+};
 
 /** Words of the census. Each word says if somebody could pay a host on one day. */
 export const DAY_WORDS = ['payable', 'not_payable', 'down', 'not_checked'] as const;

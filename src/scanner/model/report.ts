@@ -1,13 +1,5 @@
-import type { Static } from 'typebox';
-import type { PayableBy } from './payability.ts';
-import type {
-  ClientVersion,
-  indexedRows,
-  namedPath,
-  OtherWay,
-  ResourcePayability,
-  routeFacts,
-} from './shapes.ts';
+import type { IndexedRow } from './indexed.ts';
+import type { ClientVersion, OtherWay, PayableBy, ResourcePayability } from './payability.ts';
 import type { Verdict } from './verdict.ts';
 
 /** The hosted service judges by this catalog, unless its settings name another one. A newer catalog may exist. */
@@ -66,7 +58,18 @@ export type ScanReport = {
   readonly exhausted?: readonly BudgetName[];
 };
 
-export type NamedPath = Static<typeof namedPath>;
+/** Answer of the path that the caller of the command line names. It moves no grade. */
+export type NamedPath = {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  /** Null if there was no answer. */
+  readonly status: number | null;
+  /** Null if the answer asks for no payment over x402. */
+  readonly payableBy: PayableBy | null;
+  /** Sentences for people: what the answer was, and who can pay. */
+  readonly words: string;
+};
 
 /** Unverified text and links of the origin: cleaned, cut, never instructions. */
 export type Branding = {
@@ -167,11 +170,43 @@ export const ADVICE_FIXES: Readonly<Record<AdviceId, string>> = {
     'Send Vary: Accept to scripts and browsers, or caches may give them the wrong answer.',
 };
 
-export type RouteFacts = Static<typeof routeFacts>;
-export type ReportRoute = RouteFacts['paid'][number];
-export type ReportOffer = ReportRoute['offers'][number];
-export type FreeRoute = RouteFacts['free'][number];
+/** One payment option of the challenge, cleaned and cut. A member is null if the challenge lacks it. */
+export type ReportOffer = {
+  readonly scheme: string | null;
+  /** CAIP-2; names of version 1 are converted. */
+  readonly network: string | null;
+  readonly asset: string | null;
+  /** Base units. */
+  readonly amount: string | null;
+  readonly payTo: string | null;
+};
 
-export type IndexedRow = Static<typeof indexedRows>[number];
-export type IndexedDifference = IndexedRow['differences'][number];
-export type IndexedReason = IndexedRow['reasons'][number];
+export type ReportRoute = {
+  /** Upper case; null when no document or answer states it. */
+  readonly method: string | null;
+  /**
+   * The declared path with the server's base path: "/weather/{city}". Null if no document declares one,
+   * because a requested path may be one of many that a route serves.
+   */
+  readonly template: string | null;
+  /** A concrete path of the route, which a scan may have requested. */
+  readonly path: string;
+  /** The challenge's description, at most 500 characters. */
+  readonly description: string | null;
+  readonly mimeType: string | null;
+  readonly offers: readonly ReportOffer[];
+};
+
+export type FreeRoute = { readonly method: string; readonly template: string };
+
+export type RouteFacts = {
+  readonly paid: readonly ReportRoute[];
+  /** Operations whose 402 asks for a sign-in and not for a payment. */
+  readonly signIn: readonly FreeRoute[];
+  /** The first OpenAPI operations that are declared free, or that answered 2xx without a payment. */
+  readonly free: readonly FreeRoute[];
+  /** The first OpenAPI operations that nobody knows to be paid or free. Absent in reports of older versions. */
+  readonly unknown?: readonly FreeRoute[];
+  /** False if the list of paid routes was cut, or documents could not be read. */
+  readonly isComplete: boolean;
+};

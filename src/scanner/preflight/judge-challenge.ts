@@ -6,7 +6,7 @@ import { runChecks } from '../engine/run-checks.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { HttpData } from '../model/observation.ts';
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
-import type { OtherWay, ResourcePayability } from '../model/shapes.ts';
+import type { OtherWay, ResourcePayability } from '../model/payability.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from '../scan/origin-work.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/scanner.ts';

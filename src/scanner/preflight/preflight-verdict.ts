@@ -1,6 +1,6 @@
 import type { Origin } from '../guard/origin.ts';
+import type { OtherWay } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
-import type { OtherWay } from '../model/shapes.ts';
 import { toBaseUnits } from '../parse/text/stated-price.ts';
 import { quoteText } from '../parse/text/text.ts';
 import { toPrice } from '../parse/x402/amount.ts';

@@ -1,7 +1,6 @@
 import type { OriginRefused } from '../guard/failures.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
-import type { OfferVerdict, PayableBy } from '../model/payability.ts';
-import type { OfferTerms, OtherWay } from '../model/shapes.ts';
+import type { OfferTerms, OfferVerdict, OtherWay, PayableBy } from '../model/payability.ts';
 
 export type PreflightRequest = {
   readonly origin: Origin;

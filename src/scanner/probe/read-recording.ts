@@ -5,8 +5,9 @@ import { type Static, Type } from 'typebox';
 import { OriginRefused } from '../guard/failures.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
 import { type OriginFacts, recordedObservations } from '../model/observations.ts';
+import { PAYABLE_BY } from '../model/payability.ts';
 import { messageOf } from '../model/redact.ts';
-import { namedPath, oneOf } from '../model/shapes.ts';
+import { count, nullable, oneOf, shape, text } from '../model/shapes.ts';
 import { cleanText } from '../parse/text/text.ts';
 import {
   OLDEST_SCHEMA_VERSION,
@@ -46,7 +47,15 @@ const recordingSchema = Type.Object({
   /** ISO 8601, UTC: the only "now" of a replay. */
   scannedAt: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?Z$' }),
   exhausted: Type.Optional(Type.Array(oneOf(['origin', 'standing']), { minItems: 1 })),
-  named: Type.Optional(namedPath),
+  named: Type.Optional(
+    shape({
+      method: text,
+      path: text,
+      status: nullable(count),
+      payableBy: nullable(oneOf(PAYABLE_BY)),
+      words: text,
+    }),
+  ),
   observations: recordedObservations,
 });
 type StoredRecording = Static<typeof recordingSchema>;

@@ -1,12 +1,13 @@
 import {
+  type OfferPayability,
   type OfferVerdict,
   type PayableBy,
   REFUSED_WHOLE_PREFIX,
+  type ResourcePayability,
   SIGNED_OTHER_METHOD,
   SIGNED_UNSOUND_PREFIX,
 } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
-import type { OfferPayability, ResourcePayability } from '../model/shapes.ts';
 import { groupThousands } from '../parse/x402/amount.ts';
 import { findKnownAsset } from '../parse/x402/assets.ts';
 import { toNetworkName } from '../parse/x402/networks.ts';

@@ -1,6 +1,5 @@
 /** Formats rows of indexes for people, in one line each. The lines quote origins and indexes. */
-import type { IndexedReasonCode, IndexName } from '../model/indexed.ts';
-import type { IndexedReason, IndexedRow } from '../model/report.ts';
+import type { IndexedReason, IndexedReasonCode, IndexedRow, IndexName } from '../model/indexed.ts';
 
 export const INDEX_NAMES: Readonly<Record<IndexName, string>> = {
   bazaar: 'Bazaar',

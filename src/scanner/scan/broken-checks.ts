@@ -3,7 +3,6 @@ import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Pool } from '../engine/judging-pool.ts';
 import { type CheckVerdict, runChecks } from '../engine/run-checks.ts';
-import { toOrigin } from '../guard/origin.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import { PLAN_FAILURES, readPlan } from './readers.ts';
 import { BrokenChecks, EMPTY_OBSERVATIONS } from './scanner.ts';
@@ -70,7 +69,12 @@ const OPENAPI = {
 /** An origin that sells one resource by the rules, as a scan sees it. */
 export const GOOD_ORIGIN: Observations = {
   ...EMPTY_OBSERVATIONS,
-  origin: toOrigin(new URL(GOOD_URL)),
+  origin: {
+    ...EMPTY_OBSERVATIONS.origin,
+    url: GOOD_URL,
+    hostname: 'good.invalid',
+    host: 'good.invalid',
+  },
   root: toAnswer('/', 200, 'text/html', '<!doctype html><title>Weather</title>'),
   soft404: toAnswer('/no-such-page', 404, 'text/plain', 'Not found'),
   openapi: toAnswer('/openapi.json', 200, 'application/json', JSON.stringify(OPENAPI)),

@@ -1,19 +1,22 @@
 /** Makes a report from observations, fresh or recorded. */
 import { runChecks, toResults } from '../engine/run-checks.ts';
 import { isUnjudged, isUnseen, SCORINGS } from '../engine/score.ts';
-import type { IndexedOrigin, Lookup, Observations, Payability } from '../model/observations.ts';
-import { PAYABLE_BY } from '../model/payability.ts';
+import type { IndexedOrigin, Lookup, Observations } from '../model/observations.ts';
+import { type OtherWay, PAYABLE_BY, type Payability } from '../model/payability.ts';
 import type { BudgetName, CheckResult, ScanReport, Signals } from '../model/report.ts';
-import type { OtherWay } from '../model/shapes.ts';
+import type { ScanAccount } from '../workers/work-account.ts';
 import { type ScanEngine, throwIfBroken } from './broken-checks.ts';
-import type { ScanWork } from './origin-work.ts';
 import { describeOrigin, readIndexed } from './readers.ts';
 import type { ScanOutcome } from './scanner.ts';
 
-/** Without an account, the budgets are unlimited, for replays. After the deadline, checks get a `limits` verdict. */
-export type GradeOptions = Partial<Omit<ScanWork, 'pool'>> & {
+export type GradeOptions = {
+  /** Budgets of the scan. The default is unlimited, for replays. */
+  readonly account?: ScanAccount;
   /** Budgets that the recording marks as spent. */
   readonly exhausted?: readonly BudgetName[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Ends judging when it aborts. Checks that are not judged yet get a `limits` verdict. */
+  readonly deadline?: AbortSignal | undefined;
 };
 
 /**

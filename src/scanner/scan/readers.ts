@@ -1,9 +1,9 @@
 /** Readers of a scan's observations that are not checks. Each runs on a worker; `kit: true` gives it the scan's kit. */
 import type { ComparedRow } from '../indexes/compare-listings.ts';
 import { toReason } from '../indexes/listing-reasons.ts';
-import { INDEXED_REASONS } from '../model/indexed.ts';
+import { INDEXED_REASONS, type IndexedRow } from '../model/indexed.ts';
 import type { Observations } from '../model/observations.ts';
-import { type IndexedRow, OTHER_CATEGORY, type ReportRoute } from '../model/report.ts';
+import { OTHER_CATEGORY, type ReportRoute } from '../model/report.ts';
 import type { FirstWave } from '../probe/plan/declared-requests.ts';
 import type { Plan } from '../probe/plan/plan.ts';
 import type { DescribedChallenges, OriginDescription } from './describe-origin.ts';

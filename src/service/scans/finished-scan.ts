@@ -3,9 +3,14 @@
 import type { JsonObject } from '../../scanner/model/json.ts';
 import { TLS_FAILURES } from '../../scanner/model/observation.ts';
 import type { HttpObservation, Observations } from '../../scanner/model/observations.ts';
-import type { DayWord, PaidBy, PayableState, PriceFrom } from '../../scanner/model/payability.ts';
+import type {
+  DayWord,
+  OfferPayability,
+  PaidBy,
+  PayableState,
+  PriceFrom,
+} from '../../scanner/model/payability.ts';
 import type { Branding, CheckResult, ScanReport, Signals } from '../../scanner/model/report.ts';
-import type { OfferPayability } from '../../scanner/model/shapes.ts';
 import { findKnownAsset } from '../../scanner/parse/x402/assets.ts';
 import { isKnownNetwork, toCaip2 } from '../../scanner/parse/x402/networks.ts';
 import { findSchemeRow, SCHEMES } from '../../scanner/parse/x402/schemes.ts';

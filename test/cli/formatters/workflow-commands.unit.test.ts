@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { defuseCommands } from '../../../src/cli/formatters/escapes.ts';
 import { FORMATS } from '../../../src/cli/formatters/formats.ts';
 import { formatMarkdown } from '../../../src/cli/formatters/markdown.ts';
+import type { ResourcePayability } from '../../../src/scanner/model/payability.ts';
 import type { Advice, CheckResult } from '../../../src/scanner/model/report.ts';
-import type { ResourcePayability } from '../../../src/scanner/model/shapes.ts';
 import { PASSED, printable, result, UNDETERMINED } from '../printable.ts';
 import { readXml } from './read-xml.ts';
 

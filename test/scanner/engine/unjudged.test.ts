@@ -1,7 +1,7 @@
 /** A seller who hides his offers gains nothing: scans in which nobody could be judged are capped and set aside. */
 import { describe, expect, test } from 'vitest';
 import { isUnjudged } from '../../../src/scanner/engine/score.ts';
-import type { OfferPayability, ResourcePayability } from '../../../src/scanner/model/shapes.ts';
+import type { OfferPayability, ResourcePayability } from '../../../src/scanner/model/payability.ts';
 
 const BASE = 'eip155:8453';
 

@@ -4,12 +4,12 @@ import { createPool } from '../../../src/scanner/engine/judging-pool.ts';
 import { compareListings } from '../../../src/scanner/indexes/compare-listings.ts';
 import { toListedTerms } from '../../../src/scanner/indexes/listed-terms.ts';
 import { validateDeclarations } from '../../../src/scanner/indexes/validate-declarations.ts';
+import type { IndexedRow } from '../../../src/scanner/model/indexed.ts';
 import type {
   BazaarListings,
   Lookup,
   Observations,
 } from '../../../src/scanner/model/observations.ts';
-import type { IndexedRow } from '../../../src/scanner/model/report.ts';
 import type { JsonObject } from '../../../src/scanner/parse/json/json.ts';
 import { readIndexed } from '../../../src/scanner/scan/readers.ts';
 import {

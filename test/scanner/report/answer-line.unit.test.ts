@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { OfferVerdict, PayableBy } from '../../../src/scanner/model/payability.ts';
-import type { ResourcePayability } from '../../../src/scanner/model/shapes.ts';
+import type {
+  OfferVerdict,
+  PayableBy,
+  ResourcePayability,
+} from '../../../src/scanner/model/payability.ts';
 import { toAnswerLine } from '../../../src/scanner/report/answer-line.ts';
 import { toSummary } from '../../../src/scanner/scan/grade-observations.ts';
 import { USDC_BASE } from '../../fixtures/observations/build-observations.ts';

@@ -2,8 +2,11 @@
 import { expect, test } from 'vitest';
 import { formatMarkdown } from '../../../src/cli/formatters/markdown.ts';
 import { formatText } from '../../../src/cli/formatters/text.ts';
-import { INDEXED_REASONS, type IndexedReasonCode } from '../../../src/scanner/model/indexed.ts';
-import type { IndexedRow } from '../../../src/scanner/model/report.ts';
+import {
+  INDEXED_REASONS,
+  type IndexedReasonCode,
+  type IndexedRow,
+} from '../../../src/scanner/model/indexed.ts';
 import { formatIndexedRow, INDEXED_STEPS } from '../../../src/scanner/report/indexed-words.ts';
 import { printable } from '../../cli/printable.ts';
 import { startApp } from '../../fixtures/service/start-app.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { OfferPayability } from '../../../src/scanner/model/payability.ts';
 import type { CheckResult, ScanReport } from '../../../src/scanner/model/report.ts';
-import type { OfferPayability } from '../../../src/scanner/model/shapes.ts';
 import { toTally } from '../../../src/service/scans/finished-scan.ts';
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';

@@ -1,6 +1,5 @@
 import type { HttpData } from '../../model/observation.ts';
-import type { OtherProtocol } from '../../model/payability.ts';
-import type { OtherWay } from '../../model/shapes.ts';
+import type { OtherProtocol, OtherWay } from '../../model/payability.ts';
 import { headerValues } from '../text/http-header.ts';
 import { cleanText } from '../text/text.ts';
 

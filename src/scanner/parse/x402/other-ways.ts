@@ -1,6 +1,6 @@
 /** Finds resources that sell over a protocol other than x402. A resource may also sell over x402. */
 import type { ResourceObservation, ResourceSet } from '../../model/observations.ts';
-import type { OtherWay } from '../../model/shapes.ts';
+import type { OtherWay } from '../../model/payability.ts';
 import {
   type ChallengeReader,
   findChallengedResources,

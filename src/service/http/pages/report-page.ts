@@ -1,15 +1,9 @@
 import { type Catalog, TOTAL_CHECKS } from '../../../scanner/engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../../scanner/engine/catalog/discover-checks.ts';
 import { GRADES, WEIGHTS } from '../../../scanner/engine/score.ts';
-import type { Availability } from '../../../scanner/model/payability.ts';
-import type {
-  CheckResult,
-  Grade,
-  IndexedRow,
-  ScanReport,
-  SubScores,
-} from '../../../scanner/model/report.ts';
-import type { OtherWay } from '../../../scanner/model/shapes.ts';
+import type { IndexedRow } from '../../../scanner/model/indexed.ts';
+import type { Availability, OtherWay } from '../../../scanner/model/payability.ts';
+import type { CheckResult, Grade, ScanReport, SubScores } from '../../../scanner/model/report.ts';
 import {
   formatIndexedReason,
   formatIndexedState,

@@ -6,9 +6,8 @@ import {
   SCORINGS,
   type ScoreCost,
 } from '../../../scanner/engine/score.ts';
-import type { OfferVerdict } from '../../../scanner/model/payability.ts';
+import type { OfferPayability, OfferVerdict } from '../../../scanner/model/payability.ts';
 import type { CheckResult, ScanReport } from '../../../scanner/model/report.ts';
-import type { OfferPayability } from '../../../scanner/model/shapes.ts';
 import { groupByRootCause } from '../../../scanner/model/verdict.ts';
 import { namePart, STACKS, type Stack } from '../../../scanner/patches/patch.ts';
 import { readPatchValues } from '../../../scanner/patches/patch-values.ts';

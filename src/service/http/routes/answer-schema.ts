@@ -7,8 +7,9 @@ import {
   type PriceFrom,
   SHOWN_DAYS,
 } from '../../../scanner/model/payability.ts';
-import { ADVICE_IDS, ALL_GRADES, CATEGORIES } from '../../../scanner/model/report.ts';
+import { ALL_GRADES, CATEGORIES } from '../../../scanner/model/report.ts';
 import {
+  adviceList,
   clientVersions,
   indexedRows,
   nullable,
@@ -17,7 +18,6 @@ import {
   payableBySchema,
   resourcePayability,
   routeFacts,
-  text,
 } from '../../../scanner/model/shapes.ts';
 import type { Revision } from '../../config/revision.ts';
 import { ERROR_CODES, type ErrorCode } from '../../errors/error-codes.ts';
@@ -193,13 +193,7 @@ const REPORT_PROPERTIES = {
   payability: nullable(Type.Array(resourcePayability)),
   clients: clientVersions,
   otherWays,
-  advice: Type.Array(
-    Type.Object({
-      id: oneOf(ADVICE_IDS, 'Stable short name of a fact that no check grades.'),
-      evidence: text,
-      fix: text,
-    }),
-  ),
+  advice: adviceList,
   routes: Type.Optional(routeFacts),
   indexed: indexedRows,
   results: Type.Array(

@@ -5,8 +5,7 @@ import { listCatalogs, loadCatalog } from '../../../../src/scanner/engine/catalo
 import { discoverChecks } from '../../../../src/scanner/engine/catalog/discover-checks.ts';
 import { createPool } from '../../../../src/scanner/engine/judging-pool.ts';
 import { DEFAULT_POLICY, parseAllowHosts } from '../../../../src/scanner/guard/origin.ts';
-import type { PayableBy } from '../../../../src/scanner/model/payability.ts';
-import type { ResourcePayability } from '../../../../src/scanner/model/shapes.ts';
+import type { PayableBy, ResourcePayability } from '../../../../src/scanner/model/payability.ts';
 import { preflightForStranger } from '../../../../src/scanner/preflight/preflight.ts';
 import { type PreflightRequest, toPreflight } from '../../../../src/scanner/preflight/result.ts';
 import type { AskSeller } from '../../../../src/service/turns/run-preflight.ts';

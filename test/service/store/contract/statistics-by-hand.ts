@@ -1,11 +1,10 @@
 /** Counts statistics directly from reports, by the documented rule. */
-import { PAYABLE_BY } from '../../../../src/scanner/model/payability.ts';
+import { type OfferPayability, PAYABLE_BY } from '../../../../src/scanner/model/payability.ts';
 import {
   ALL_GRADES,
   type CheckResult,
   type ScanReport,
 } from '../../../../src/scanner/model/report.ts';
-import type { OfferPayability } from '../../../../src/scanner/model/shapes.ts';
 import { type Dice, oneOf } from '../../../fixtures/dice.ts';
 
 export const CHECKS = ['P1', 'S5', 'D1'];
