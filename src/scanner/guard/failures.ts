@@ -3,7 +3,7 @@ import type { FailureReason } from '../model/observation.ts';
 export type RequestFailure = {
   readonly reason: FailureReason;
   readonly detail: string;
-  /** What the operator can do. Present if this machine or this program is at fault, and the origin is not. */
+  /** Tells the operator what to do. Present if this machine or this program is at fault, and the origin is not. */
   readonly remedy?: string;
 };
 

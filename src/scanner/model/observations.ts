@@ -101,8 +101,8 @@ export type ResourceSource =
 
 /**
  * A paid tool of an MCP endpoint. The probes hold the tool's answer in HTTP form (`tool-answer.ts`). A result that
- * asks for payment has status 402, the challenge of the structured result in PAYMENT-REQUIRED, and the
- * result's text as body.
+ * asks for payment has status 402, the challenge of the structured result in PAYMENT-REQUIRED, and as body the
+ * result's text if it is a challenge.
  */
 const toolFacts = shape({
   name: text,

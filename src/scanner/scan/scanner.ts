@@ -22,7 +22,7 @@ export type CensusInstructions = {
   readonly listed: readonly CensusResource[];
   /** The name of the census in robots.txt. */
   readonly robotsAgent: string;
-  /** What the robots.txt allows that was read last. It stands if the scan gets no robots.txt. */
+  /** The rules of the robots.txt that was read last. The scan obeys them if it gets no robots.txt. */
   readonly lastAllowed: AllowedPaths;
   /** Called right before each request of the scan. If it rejects, the scan sends no request and rejects. */
   readonly beforeRequest: () => Promise<void>;

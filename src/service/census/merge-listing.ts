@@ -193,7 +193,7 @@ export function addFindings(
   const challenged = scan === null ? [] : listChallengedResources(scan);
   const sold = scan?.sold ?? listing.sold;
   const listed = [...listing.resources, ...listing.candidates];
-  // What the seller sells is added, because rows of strangers may have taken its place in the listing.
+  // Sold resources are added, because rows of strangers may have taken their place in the listing.
   const added = challenged
     .filter((resource) => listing.resources.length === 0 || isSold(resource, sold))
     .filter((resource) => !listed.some((other) => isSameResource(resource, other)))

@@ -39,7 +39,7 @@ export function createSqliteLists(connection: Connection, now: () => number): Re
   /** True if sorting all matches takes less time than reading an ordered index until the page is full. */
   function isSortedFaster(matchCount: number, query: ListQuery): boolean {
     const { sort, grade, category, page, pageSize } = query;
-    // Of the index by category or by grade, only the entries of the query's category or grade are read.
+    // SQLite reads only the entries of the query's category or grade, if the index has them.
     const filtersOfIndex = { recent: { category }, grade: { grade }, new: {} }[sort];
     const entriesPerMatch = count(filtersOfIndex) / matchCount;
     return matchCount * ENTRIES_PER_SORTED_MATCH < (page + 1) * pageSize * entriesPerMatch;
